@@ -1,0 +1,1 @@
+"""The ways in: HTTP, command line, demo. Uses `graphmem`; no scoring here."""

@@ -1,0 +1,1 @@
+"""The ways observations come in: validation, importers, assembly. It is not storage."""

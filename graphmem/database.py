@@ -1,0 +1,177 @@
+"""Owns one SQLite file: a single writer behind a lock, a small pool of readers, and its schema version.
+
+It is not a schema: `journal` and `derived` bring theirs as migrations. Faults of the disk become errors
+with a remedy here, so that nobody above reads SQLite's own words.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+
+from graphmem.errors import StorageError
+
+_READERS = 4
+_BUSY_MS = 5_000
+_CACHE_KIB = 16_384
+
+
+class Durability(StrEnum):
+    """When a commit counts as done: on the disk, or as soon as the system has it."""
+
+    FULL = "FULL"
+    NORMAL = "NORMAL"
+
+
+class Database:
+    """One SQLite file in WAL mode, safe to share between threads.
+
+    Args:
+        path: the file, or None for a private database in memory.
+        migrations: scripts; the n-th lifts the schema from version n-1 to n.
+        durability: how far a commit goes before it returns.
+
+    Raises:
+        StorageError: the file belongs to a newer version, can't be opened, or is damaged.
+    """
+
+    def __init__(self, path: Path | None, migrations: Sequence[str], durability: Durability) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._free: list[sqlite3.Connection] = []
+        self._pool_lock = threading.Lock()
+        self._closed = False
+        with self._faults():
+            self._writer = self._connect(durability)
+            try:
+                self._migrate(migrations)
+            except BaseException:
+                self._writer.close()
+                raise
+
+    def _connect(self, durability: Durability) -> sqlite3.Connection:
+        name = ":memory:" if self.path is None else str(self.path)
+        connection = sqlite3.connect(name, check_same_thread=False, isolation_level=None, cached_statements=256)
+        connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(f"PRAGMA synchronous={durability}")
+        connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+        connection.execute("PRAGMA temp_store=MEMORY")
+        connection.execute("PRAGMA secure_delete=ON")
+        return connection
+
+    def _migrate(self, migrations: Sequence[str]) -> None:
+        version = int(self._writer.execute("PRAGMA user_version").fetchone()[0])
+        if version > len(migrations):
+            raise StorageError(
+                f"{self.path} was written by a newer GraphMem (format {version}, this one reads up to "
+                f"{len(migrations)}); install the newer version to use it."
+            )
+        for number in range(version, len(migrations)):
+            self._writer.executescript(f"BEGIN;{migrations[number]};PRAGMA user_version={number + 1};COMMIT;")
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Yield the writer inside one transaction; committed on leaving, rolled back on an error."""
+        with self._lock, self._faults():
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Yield a reader that sees one consistent state; in memory, the writer itself behind its lock."""
+        if self.path is None:
+            with self._lock, self._faults():
+                yield self._writer
+            return
+        with self._faults():
+            connection = self._borrow()
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("COMMIT")
+                self._return(connection)
+
+    def _borrow(self) -> sqlite3.Connection:
+        with self._pool_lock:
+            if self._closed:
+                raise StorageError(f"{self.path} is closed; open the memory again.")
+            if self._free:
+                return self._free.pop()
+        return self._connect(Durability.NORMAL)
+
+    def _return(self, connection: sqlite3.Connection) -> None:
+        with self._pool_lock:
+            if not self._closed and len(self._free) < _READERS:
+                self._free.append(connection)
+                return
+        connection.close()
+
+    def sound(self) -> bool:
+        """Return whether SQLite's quick check finds the file whole; reads all of it."""
+        try:
+            with self._lock:
+                return bool(self._writer.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        except sqlite3.DatabaseError:
+            return False
+
+    def size_bytes(self) -> int:
+        """Return the size of the file in bytes, its write-ahead log included; 0 in memory."""
+        if self.path is None:
+            return 0
+        parts = (self.path, self.path.with_name(self.path.name + "-wal"))
+        return sum(part.stat().st_size for part in parts if part.exists())
+
+    def close(self) -> None:
+        """Close every connection; a second call does nothing."""
+        with self._pool_lock:
+            if self._closed:
+                return
+            self._closed = True
+            readers, self._free = self._free, []
+        for reader in readers:
+            reader.close()
+        with self._lock:
+            self._writer.close()
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as fault:
+            raise storage_error(self.path, fault) from fault
+
+
+class DamageError(StorageError):
+    """The file's content is not what SQLite wrote; a derived file can be rebuilt."""
+
+
+def storage_error(path: Path | None, fault: sqlite3.DatabaseError) -> StorageError:
+    """Translate SQLite's fault into one sentence with the remedy."""
+    code = getattr(fault, "sqlite_errorcode", None)
+    primary = code & 0xFF if code is not None else None
+    match primary:
+        case sqlite3.SQLITE_FULL:
+            return StorageError(f"The disk that holds {path} is full; free some space and try again.")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
+            return StorageError(f"{path} can't be written; check the folder's permissions.")
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StorageError(f"{path} is in use by another program; end it and try again.")
+        case sqlite3.SQLITE_IOERR:
+            return StorageError(f"The disk that holds {path} reports a fault ({fault}); check it, then try again.")
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return DamageError(f"{path} is damaged ({fault}); restore it from a backup.")
+        case _:
+            return StorageError(f"{path} could not be used ({fault}); run `graphmem doctor`.")

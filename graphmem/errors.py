@@ -1,0 +1,42 @@
+"""Owns the errors a user of GraphMem can meet: each names the thing, the cause and the remedy in one sentence.
+
+It is not the mapping to HTTP statuses or exit codes; `api` does that by class.
+"""
+
+from __future__ import annotations
+
+
+class GraphMemError(Exception):
+    """A fault the user can act on; `str()` is one sentence that ends with the remedy."""
+
+
+class NotFoundError(GraphMemError):
+    """The named project, observation or session does not exist."""
+
+
+class ConflictError(GraphMemError):
+    """The request contradicts what is stored, such as a slug that belongs to another root."""
+
+
+class InvalidInputError(GraphMemError):
+    """A value from outside is refused; `field` names it."""
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class SourceError(GraphMemError):
+    """An import source can't be read: not a repository, no commits, a corrupt object, a missing file."""
+
+
+class HomeError(GraphMemError):
+    """The home folder can't be used: not writable, or owned by another running process."""
+
+
+class StorageError(GraphMemError):
+    """A file of the memory can't be read or written: disk full, newer version, damage without remedy."""
+
+
+class UnavailableError(GraphMemError):
+    """The service is starting, stopping or away."""

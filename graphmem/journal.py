@@ -1,0 +1,212 @@
+"""Owns the truth of one project: every acknowledged observation, what was forgotten, and import cursors.
+
+It is not an index: questions are answered from `derived`, which can be deleted and rebuilt from here.
+A write that returned is on the disk. Rows are numbered in order of arrival (`seq`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from graphmem.database import Database, Durability
+from graphmem.errors import NotFoundError
+from graphmem.model import Observation
+from graphmem.record import decode, encode
+
+MIGRATIONS = (
+    """
+    CREATE TABLE observation (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        at REAL NOT NULL,
+        received_at REAL NOT NULL,
+        body TEXT
+    );
+    CREATE TABLE removal (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        seq INTEGER NOT NULL REFERENCES observation (seq),
+        at REAL NOT NULL
+    );
+    CREATE TABLE import_cursor (source TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE sighting (path TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID;
+    CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    """,
+)
+
+
+class Stored(StrEnum):
+    """What became of one write."""
+
+    INSERTED = "inserted"
+    KNOWN = "known"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A journalled observation with its number."""
+
+    seq: int
+    observation: Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A forgotten observation; `number` counts removals, `seq` names the observation's row."""
+
+    number: int
+    seq: int
+
+
+class Journal:
+    """The journal of one project.
+
+    Raises:
+        StorageError: newer version, damage, disk full, not writable.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._database = Database(path, MIGRATIONS, Durability.FULL)
+
+    def append(
+        self,
+        observations: Sequence[Observation],
+        received_at: float,
+        cursor: tuple[str, str] | None = None,
+    ) -> list[Stored]:
+        """Store the new ones, durably, together with the import cursor `(source, value)`; one transaction."""
+        outcome: list[Stored] = []
+        with self._database.write() as connection:
+            for observation in observations:
+                row = (observation.id, observation.at, received_at, encode(observation))
+                added = connection.execute(
+                    "INSERT INTO observation (id, at, received_at, body) VALUES (?, ?, ?, ?)"
+                    " ON CONFLICT (id) DO NOTHING",
+                    row,
+                ).rowcount
+                outcome.append(Stored.INSERTED if added else Stored.KNOWN)
+            if cursor is not None:
+                connection.execute("INSERT OR REPLACE INTO import_cursor VALUES (?, ?)", cursor)
+        return outcome
+
+    def forget(self, id: str, at: float) -> None:
+        """Erase an observation and leave a tombstone, so that the same id is a duplicate from now on.
+
+        Raises:
+            NotFoundError: there is no such observation, or it is forgotten already.
+        """
+        with self._database.write() as connection:
+            row = connection.execute(
+                "SELECT seq FROM observation WHERE id = ? AND body IS NOT NULL", (id,)
+            ).fetchone()
+            if row is None:
+                raise unknown_observation(id)
+            connection.execute("UPDATE observation SET body = NULL WHERE seq = ?", row)
+            connection.execute("INSERT INTO removal (seq, at) VALUES (?, ?)", (row[0], at))
+
+    def get(self, id: str) -> Observation:
+        """Return one observation.
+
+        Raises:
+            NotFoundError: there is no such observation, or it is forgotten.
+        """
+        with self._database.read() as connection:
+            row = connection.execute(
+                "SELECT id, at, body FROM observation WHERE id = ? AND body IS NOT NULL", (id,)
+            ).fetchone()
+        if row is None:
+            raise unknown_observation(id)
+        return decode(*row)
+
+    def numbered(self, numbers: Iterable[int]) -> dict[int, Observation]:
+        """Return the observations of these row numbers; forgotten ones are left out."""
+        found: dict[int, Observation] = {}
+        with self._database.read() as connection:
+            for seq in numbers:
+                row = connection.execute(
+                    "SELECT id, at, body FROM observation WHERE seq = ? AND body IS NOT NULL", (seq,)
+                ).fetchone()
+                if row is not None:
+                    found[seq] = decode(*row)
+        return found
+
+    def entries_after(self, seq: int, limit: int) -> list[Entry]:
+        """Return up to `limit` living entries above `seq`, in order of arrival."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT seq, id, at, body FROM observation WHERE seq > ? AND body IS NOT NULL"
+                " ORDER BY seq LIMIT ?",
+                (seq, limit),
+            ).fetchall()
+        return [Entry(row[0], decode(row[1], row[2], row[3])) for row in rows]
+
+    def removals_after(self, number: int) -> list[Removal]:
+        """Return the removals above `number`, oldest first."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT number, seq FROM removal WHERE number > ? ORDER BY number", (number,)
+            ).fetchall()
+        return [Removal(*row) for row in rows]
+
+    def head(self) -> tuple[int, int]:
+        """Return the highest entry's and the highest removal's number; 0 for none."""
+        with self._database.read() as connection:
+            entry = connection.execute("SELECT COALESCE(MAX(seq), 0) FROM observation").fetchone()[0]
+            removal = connection.execute("SELECT COALESCE(MAX(number), 0) FROM removal").fetchone()[0]
+        return int(entry), int(removal)
+
+    def count(self) -> int:
+        """Return the number of living observations."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                "SELECT (SELECT COUNT(*) FROM observation) - (SELECT COUNT(*) FROM removal)"
+            ).fetchone()
+        return int(row[0])
+
+    def cursor(self, source: str) -> str | None:
+        """Return where the import of `source` stands, or None."""
+        with self._database.read() as connection:
+            row = connection.execute("SELECT value FROM import_cursor WHERE source = ?", (source,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def sight(self, paths: Iterable[str], at: float) -> None:
+        """Record that these files were seen on the disk at `at`; the first sighting stays."""
+        with self._database.write() as connection:
+            connection.executemany(
+                "INSERT INTO sighting VALUES (?, ?) ON CONFLICT (path) DO NOTHING", [(path, at) for path in paths]
+            )
+
+    def sighted(self, paths: Sequence[str]) -> set[str]:
+        """Return those of `paths` that were once seen on the disk."""
+        with self._database.read() as connection:
+            return {
+                path
+                for path in paths
+                if connection.execute("SELECT 1 FROM sighting WHERE path = ?", (path,)).fetchone()
+            }
+
+    def setting(self, key: str) -> str | None:
+        """Return a stored setting or None."""
+        with self._database.read() as connection:
+            row = connection.execute("SELECT value FROM setting WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_setting(self, key: str, value: str) -> None:
+        """Store a setting."""
+        with self._database.write() as connection:
+            connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (key, value))
+
+    def size_bytes(self) -> int:
+        """Return the size of the file in bytes."""
+        return self._database.size_bytes()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+
+def unknown_observation(id: str) -> NotFoundError:
+    """Return the error for an id that is not in the journal."""
+    return NotFoundError(f"There is no observation {id!r}; list them with `graphmem observations`.")

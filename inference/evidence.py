@@ -1,0 +1,67 @@
+"""Owns the small records that go into and come out of inference.
+
+It is not storage: whoever calls inference reads these from its own postings. Files, sessions, actors and
+concepts are plain integers here; times are epoch seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """One observation as inference sees it.
+
+    `edited` are the files it changed (deletions and rename targets included), `read` those it only read,
+    `size` the number of files it changed before anything was left out; `key` is the caller's own number of
+    it and orders occasions of the same time.
+    """
+
+    key: int
+    at: float
+    session: int
+    actor: int
+    size: int
+    edited: tuple[int, ...]
+    read: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileHistory:
+    """What is known of one queried file, newest first.
+
+    `edits` are the last occasions that changed it (100 are enough: older ones weigh under .001), `reads`
+    the last occasions that read it without changing it. `followers[i]` are the occasions that came after
+    `edits[i]` in the same session, or open the actor's next session within a day; `concepts` is the
+    file's concept profile, concept to weight.
+    """
+
+    file: int
+    edits: tuple[Occasion, ...] = ()
+    reads: tuple[Occasion, ...] = ()
+    followers: tuple[tuple[Occasion, ...], ...] = ()
+    concepts: Mapping[int, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One candidate file with its probability, the three signals' scores in 0..1, and the evidence.
+
+    `together` of `of` are observations of the queried file in which the candidate was changed too, in
+    `sessions` distinct sessions, last at `last_seen`; `keys` are up to three of them, the newest first.
+    `signals` names what contributed: `co_changes`, `read_for`, `followed_by`, `about`.
+    """
+
+    file: int
+    probability: float
+    file_score: float
+    concept_score: float
+    temporal_score: float
+    together: int
+    of: int
+    sessions: int
+    last_seen: float | None
+    keys: tuple[int, ...]
+    signals: tuple[str, ...] = ()

@@ -1,0 +1,145 @@
+"""Owns the identity of files through time: which file a path meant at each step of an ordered history.
+
+It is not storage and not path normalisation: paths are opaque keys here, and the caller supplies the order.
+A rename carries the file along and leaves its old name as an alias (work on parallel branches still uses
+it); a name that is created anew after its file moved away means a new file; a deleted file that is created
+again is the same file, revived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Change(IntEnum):
+    """What an observation did to a path. The numbers are stored: never renumber."""
+
+    READ = 0
+    MODIFIED = 1
+    ADDED = 2
+    DELETED = 3
+    RENAMED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One path in one observation; `old_path` only for a rename, whose `path` is the new name."""
+
+    change: Change
+    path: str
+    old_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The file a mention meant. `repeated` marks a second mention of that file in the same observation."""
+
+    file: int
+    change: Change
+    existed: bool
+    path: str
+    repeated: bool
+
+
+@dataclass(slots=True)
+class FileState:
+    """A file's present name and whether it exists."""
+
+    path: str
+    alive: bool
+
+
+class Lineage:
+    """The names of a set of files, moved forward one observation at a time.
+
+    Args:
+        names: path to file, as far as known before the first step.
+        files: the state of every file that `names` points at.
+        first_id: the number that the next new file gets.
+    """
+
+    def __init__(
+        self,
+        names: dict[str, int] | None = None,
+        files: dict[int, FileState] | None = None,
+        first_id: int = 0,
+    ) -> None:
+        self.names: dict[str, int] = names if names is not None else {}
+        self.files: dict[int, FileState] = files if files is not None else {}
+        self.next_id = first_id
+
+    def file_of(self, path: str) -> int | None:
+        """Return the file that `path` means now, old names included, or None when it was never seen."""
+        return self.names.get(path)
+
+    def path_of(self, file: int) -> str:
+        """Return the present name of `file`."""
+        return self.files[file].path
+
+    def alive(self, file: int) -> bool:
+        """Return whether `file` exists, as far as observed."""
+        return self.files[file].alive
+
+    def step(self, mentions: Sequence[Mention]) -> list[Resolved]:
+        """Resolve the mentions of one observation against the state before it, then apply them all."""
+        resolved: list[Resolved] = []
+        seen: set[int] = set()
+        for mention in mentions:
+            file = self._resolve(mention)
+            state = self.files[file]
+            named = mention.change in (Change.RENAMED, Change.ADDED)
+            path = mention.path if named else state.path
+            resolved.append(Resolved(file, mention.change, state.alive, path, file in seen))
+            seen.add(file)
+        self._apply(mentions, resolved)
+        return resolved
+
+    def _resolve(self, mention: Mention) -> int:
+        match mention.change:
+            case Change.RENAMED:
+                source = mention.old_path if mention.old_path is not None else mention.path
+                file = self.names.get(source)
+                return file if file is not None else self._new(source, alive=True)
+            case Change.ADDED:
+                file = self.names.get(mention.path)
+                if file is None or self.files[file].path != mention.path:
+                    return self._new(mention.path, alive=False)
+                return file
+            case _:
+                file = self.names.get(mention.path)
+                return file if file is not None else self._new(mention.path, alive=True)
+
+    def _new(self, path: str, *, alive: bool) -> int:
+        file = self.next_id
+        self.next_id += 1
+        self.names[path] = file
+        self.files[file] = FileState(path, alive)
+        return file
+
+    def _apply(self, mentions: Iterable[Mention], resolved: Sequence[Resolved]) -> None:
+        moved = {entry.file for entry in resolved if entry.change is Change.RENAMED and not entry.repeated}
+        for mention, entry in zip(mentions, resolved, strict=True):
+            if entry.repeated:
+                continue
+            state = self.files[entry.file]
+            match mention.change:
+                case Change.DELETED:
+                    state.alive = False
+                case Change.RENAMED:
+                    self._bury(mention.path, entry.file, moved)
+                    self.names[mention.path] = entry.file
+                    state.path, state.alive = mention.path, True
+                case Change.MODIFIED | Change.ADDED:
+                    state.alive = True
+                case Change.READ:
+                    pass
+
+    def _bury(self, path: str, file: int, moved: set[int]) -> None:
+        """Mark the file that a rename overwrote as gone, so that no two live files share a name."""
+        other = self.names.get(path)
+        if other is None or other == file or other in moved:
+            return
+        if self.files[other].path == path:
+            self.files[other].alive = False
