@@ -1,40 +1,53 @@
 """Owns the JSON shapes that leave GraphMem, over HTTP and from the command line's `--json`.
 
 It is not the shapes that come in (those are `api.bodies`), nor validation of observations (that is
-`graphmem.capture.intake`). Each class is built from a record of the vocabulary by `of`; times are ISO 8601
-in UTC, probabilities and scores are rounded to four digits. `model_dump(mode="json")` gives plain data.
+`graphmem.capture.intake`). Each class is built from its record of the vocabulary by `of`; times are ISO
+8601 in UTC, probabilities and scores are rounded to four digits. `model_dump(mode="json")` gives plain data,
+and `model_validate` reads it back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from graphmem import model
 from graphmem.instant import to_iso
+from graphmem.recall.packing import pack, packed_tokens
+
+
+def _iso(at: object) -> object:
+    return to_iso(at) if isinstance(at, int | float) else at
+
+
+def _four_digits(value: float) -> float:
+    return round(value, 4)
+
 
 Instant = Annotated[
-    str, Field(description="ISO 8601, UTC", json_schema_extra={"format": "date-time"})
+    str,
+    BeforeValidator(_iso),
+    Field(description="ISO 8601, UTC", json_schema_extra={"format": "date-time"}),
 ]
-Probability = Annotated[float, Field(ge=0.0, le=1.0)]
-
-_DIGITS = 4
-
-
-def _iso(at: float | None) -> str | None:
-    return None if at is None else to_iso(at)
+Probability = Annotated[float, AfterValidator(_four_digits), Field(ge=0.0, le=1.0)]
+Score = Annotated[float, AfterValidator(_four_digits)]
 
 
 class Shape(BaseModel):
-    """What every outgoing shape shares: fixed fields, no surprises."""
+    """What every outgoing shape shares: it mirrors a record of the vocabulary, field by field."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True, serialize_by_alias=True)
+
+    @classmethod
+    def of(cls, record: object) -> Self:
+        """Return the shape of `record`, the vocabulary's record of the same name."""
+        return cls.model_validate(record)
 
 
 class ProjectOut(Shape):
-    """A registered project."""
+    """A registered project; `root` is where it was registered, `roots` every known place of it."""
 
     id: str
     slug: str
@@ -43,24 +56,12 @@ class ProjectOut(Shape):
     created_at: Instant
     observations: int
 
-    @classmethod
-    def of(cls, info: model.ProjectInfo) -> Self:
-        """Return the shape of a registered project."""
-        return cls(
-            id=info.id,
-            slug=info.slug,
-            root=info.root,
-            roots=list(info.roots),
-            created_at=to_iso(info.created_at),
-            observations=info.observations,
-        )
-
 
 class ProjectPageOut(Shape):
     """A page of projects, by slug."""
 
     items: list[ProjectOut]
-    next_cursor: str | None
+    next_cursor: str | None = None
 
 
 class FactOut(Shape):
@@ -71,28 +72,16 @@ class FactOut(Shape):
     state: model.TaskState | None
     scope: model.Scope
 
-    @classmethod
-    def of(cls, fact: model.Fact) -> Self:
-        """Return the shape of a fact."""
-        return cls(text=fact.text, kind=fact.kind, state=fact.state, scope=fact.scope)
-
 
 class RenameOut(Shape):
     """A file that moved."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
-
-    old: str = Field(alias="from")
-    new: str = Field(alias="to")
-
-    @classmethod
-    def of(cls, rename: model.Rename) -> Self:
-        """Return the shape of a rename."""
-        return cls(old=rename.old, new=rename.new)
+    old: str = Field(validation_alias=AliasChoices("old", "from"), serialization_alias="from")
+    new: str = Field(validation_alias=AliasChoices("new", "to"), serialization_alias="to")
 
 
 class ObservationOut(Shape):
-    """One stored observation, in the form in which it can be sent again."""
+    """One stored observation; `files_added` is the part of `files_modified` it created."""
 
     id: str
     session: str
@@ -114,42 +103,12 @@ class ObservationOut(Shape):
     reference: str | None
     notes: list[str]
 
-    @classmethod
-    def of(cls, observation: model.Observation) -> Self:
-        """Return the shape of a stored observation."""
-        return cls(
-            id=observation.id,
-            session=observation.session,
-            source=observation.source,
-            actor=observation.actor,
-            branch=observation.branch,
-            type=observation.type,
-            title=observation.title,
-            intent=observation.intent,
-            narrative=observation.narrative,
-            facts=[FactOut.of(fact) for fact in observation.facts],
-            concepts=list(observation.concepts),
-            files_read=list(observation.files_read),
-            files_modified=list(observation.files_modified),
-            files_added=list(observation.files_added),
-            files_deleted=list(observation.files_deleted),
-            renames=[RenameOut.of(rename) for rename in observation.renames],
-            at=to_iso(observation.at),
-            reference=observation.reference,
-            notes=list(observation.notes),
-        )
-
 
 class ObservationPageOut(Shape):
     """A page of observations, newest first."""
 
     items: list[ObservationOut]
     next_cursor: str | None
-
-    @classmethod
-    def of(cls, page: model.ObservationPage) -> Self:
-        """Return the shape of a page of observations."""
-        return cls(items=[ObservationOut.of(item) for item in page.items], next_cursor=page.next_cursor)
 
 
 class FieldErrorOut(Shape):
@@ -158,22 +117,12 @@ class FieldErrorOut(Shape):
     field: str
     message: str
 
-    @classmethod
-    def of(cls, problem: model.FieldProblem) -> Self:
-        """Return the shape of one reason."""
-        return cls(field=problem.field, message=problem.message)
-
 
 class RejectionOut(Shape):
-    """A refused item of a batch."""
+    """A refused item of a batch, by its index."""
 
     index: int
     errors: list[FieldErrorOut]
-
-    @classmethod
-    def of(cls, rejection: model.Rejection) -> Self:
-        """Return the shape of a refused item."""
-        return cls(index=rejection.index, errors=[FieldErrorOut.of(error) for error in rejection.errors])
 
 
 class ReceiptOut(Shape):
@@ -185,60 +134,27 @@ class ReceiptOut(Shape):
     ids: list[str]
     notes: list[str]
 
-    @classmethod
-    def of(cls, receipt: model.Receipt, notes: Iterable[str] = ()) -> Self:
-        """Return the shape of a receipt, with `notes` of the way in added to its own."""
-        return cls(
-            accepted=receipt.accepted,
-            duplicates=receipt.duplicates,
-            rejected=[RejectionOut.of(item) for item in receipt.rejected],
-            ids=list(receipt.ids),
-            notes=[*receipt.notes, *notes],
-        )
-
 
 class EvidenceOut(Shape):
     """Why two files belong together: `together` of `of` observations, in `sessions` distinct sessions."""
 
     together: int
-    of_: int = Field(alias="of")
+    of_count: int = Field(validation_alias="of", serialization_alias="of")
     sessions: int
     last_seen: Instant | None
     observations: list[str]
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
 
-    @classmethod
-    def of(cls, evidence: model.Evidence) -> Self:
-        """Return the shape of an evidence."""
-        return cls(
-            together=evidence.together,
-            of_=evidence.of,
-            sessions=evidence.sessions,
-            last_seen=_iso(evidence.last_seen),
-            observations=list(evidence.observations),
-        )
+class SignalScoresOut(Shape):
+    """The three signals' own scores in 0..1, before they are combined."""
 
-
-class ScoreOut(Shape):
-    """The three signals' own scores."""
-
-    file: float
-    concept: float
-    temporal: float
-
-    @classmethod
-    def of(cls, score: model.SignalScores) -> Self:
-        """Return the shape of the signals' scores."""
-        return cls(
-            file=round(score.file, _DIGITS),
-            concept=round(score.concept, _DIGITS),
-            temporal=round(score.temporal, _DIGITS),
-        )
+    file: Score
+    concept: Score
+    temporal: Score
 
 
 class AffectedOut(Shape):
-    """A file that may need a change too."""
+    """A file that may need a change too; `probability` is P(changed in the same piece of work)."""
 
     path: str
     probability: Probability
@@ -247,36 +163,20 @@ class AffectedOut(Shape):
     direction: str | None
     edge_id: str | None
     evidence: EvidenceOut
-    score: ScoreOut
+    score: SignalScoresOut
     signals: list[str]
     noise: model.Noise | None
 
-    @classmethod
-    def of(cls, affected: model.Affected) -> Self:
-        """Return the shape of an affected file."""
-        return cls(
-            path=affected.path,
-            probability=round(affected.probability, _DIGITS),
-            tier=affected.tier,
-            relation=affected.relation,
-            direction=affected.direction,
-            edge_id=affected.edge_id,
-            evidence=EvidenceOut.of(affected.evidence),
-            score=ScoreOut.of(affected.score),
-            signals=list(affected.signals),
-            noise=affected.noise,
-        )
-
 
 class NextFileOut(Shape):
-    """A file of the following piece of work."""
+    """A file of the following piece of work that is not in this one."""
 
     path: str
     probability: Probability
 
 
 class ActiveSessionOut(Shape):
-    """Another session at work on the file or its first neighbours."""
+    """Another session that touched the file or a first neighbour in the last two hours."""
 
     session: str
     actor: str
@@ -293,7 +193,7 @@ class DomainOut(Shape):
 
 
 class RecentObservationOut(Shape):
-    """A recent observation, in short."""
+    """An observation of the recent window, in short."""
 
     id: str
     title: str
@@ -302,49 +202,21 @@ class RecentObservationOut(Shape):
 
 
 class RecentOut(Shape):
-    """What happened around the file lately."""
+    """What happened around the file in the last `window_days` days."""
 
     window_days: int
     sessions: int
     domains: list[DomainOut]
     observations: list[RecentObservationOut]
 
-    @classmethod
-    def of(cls, recent: model.Recent) -> Self:
-        """Return the shape of the recent work."""
-        return cls(
-            window_days=recent.window_days,
-            sessions=recent.sessions,
-            domains=[
-                DomainOut(concept=item.concept, sessions=item.sessions, last_seen=to_iso(item.last_seen))
-                for item in recent.domains
-            ],
-            observations=[
-                RecentObservationOut(
-                    id=item.id, title=item.title, at=to_iso(item.at), concepts=list(item.concepts)
-                )
-                for item in recent.observations
-            ],
-        )
-
 
 class ContractUseOut(Shape):
-    """A connection point at stake."""
+    """A connection point at stake; `superseded_by` names the newer one where texts say so."""
 
     name: str
     used_by: list[str]
     last_seen: Instant
     superseded_by: str | None
-
-    @classmethod
-    def of(cls, use: model.ContractUse) -> Self:
-        """Return the shape of a contract's use."""
-        return cls(
-            name=use.name,
-            used_by=list(use.used_by),
-            last_seen=to_iso(use.last_seen),
-            superseded_by=use.superseded_by,
-        )
 
 
 class ModuleRefOut(Shape):
@@ -371,49 +243,14 @@ class ImpactOut(Shape):
     concepts: list[str]
     as_of: Instant
 
-    @classmethod
-    def of(cls, impact: model.Impact) -> Self:
-        """Return the shape of an impact answer."""
-        return cls(
-            path=impact.path,
-            paths=list(impact.paths),
-            status=impact.status,
-            reason=impact.reason,
-            warning=impact.warning,
-            affected=[AffectedOut.of(item) for item in impact.affected],
-            next=[
-                NextFileOut(path=item.path, probability=round(item.probability, _DIGITS))
-                for item in impact.next
-            ],
-            active=[
-                ActiveSessionOut(session=item.session, actor=item.actor, path=item.path, at=to_iso(item.at))
-                for item in impact.active
-            ],
-            recent=RecentOut.of(impact.recent),
-            contracts=[ContractUseOut.of(item) for item in impact.contracts],
-            module=None,
-            concepts=list(impact.concepts),
-            as_of=to_iso(impact.as_of),
-        )
-
 
 class LinkOut(Shape):
-    """A pair of files that change together."""
+    """A pair of files that change together; `a` sorts before `b`."""
 
     a: str
     b: str
     probability: Probability
     evidence: EvidenceOut
-
-    @classmethod
-    def of(cls, link: model.Link) -> Self:
-        """Return the shape of a link."""
-        return cls(
-            a=link.a,
-            b=link.b,
-            probability=round(link.probability, _DIGITS),
-            evidence=EvidenceOut.of(link.evidence),
-        )
 
 
 class SessionOut(Shape):
@@ -431,23 +268,6 @@ class SessionOut(Shape):
     done: list[str]
     left_open: list[str]
 
-    @classmethod
-    def of(cls, session: model.SessionSummary) -> Self:
-        """Return the shape of a session."""
-        return cls(
-            id=session.id,
-            actor=session.actor,
-            source=session.source,
-            branch=session.branch,
-            started_at=to_iso(session.started_at),
-            ended_at=to_iso(session.ended_at),
-            observations=session.observations,
-            set_out=session.set_out,
-            files=list(session.files),
-            done=list(session.done),
-            left_open=list(session.left_open),
-        )
-
 
 class SessionPageOut(Shape):
     """A page of sessions, most recent first."""
@@ -455,7 +275,124 @@ class SessionPageOut(Shape):
     items: list[SessionOut]
     next_cursor: str | None
 
+
+class SearchResultOut(Shape):
+    """A piece found; `kind` is the kind of fact or text that matched, `source` where it came from."""
+
+    type: Literal["observation", "file", "concept", "contract", "module"] = "observation"
+    id: str
+    title: str
+    text: str
+    kind: str
+    score: Score
+    at: Instant
+    source: str
+    status: Literal["current", "superseded", "tentative"] = "current"
+    superseded_by: str | None = None
+    via: list[str] = []
+    explain: dict[str, float] | None = None
+
+
+class SearchOut(Shape):
+    """A query's answer: `results` in full, `context` packed into the budget, `tokens` its estimated size."""
+
+    results: list[SearchResultOut]
+    context: str
+    tokens: int
+    degraded: str | None
+
     @classmethod
-    def of(cls, page: model.SessionPage) -> Self:
-        """Return the shape of a page of sessions."""
-        return cls(items=[SessionOut.of(item) for item in page.items], next_cursor=page.next_cursor)
+    def of_hits(
+        cls,
+        hits: Sequence[model.SearchHit],
+        *,
+        budget_tokens: int = 1_000,
+        explain: bool = False,
+        degraded: str | None = None,
+    ) -> Self:
+        """Return the answer that shows `hits`, best first; the budget cuts `context`, never `results`."""
+        results = [SearchResultOut.of(hit) for hit in hits]
+        if explain:
+            results = [item.model_copy(update={"explain": {"text": item.score}}) for item in results]
+        context = pack(hits, budget_tokens)
+        return cls(results=results, context=context, tokens=packed_tokens(context), degraded=degraded)
+
+
+class StatsOut(Shape):
+    """Counts and sizes of one project; sizes in bytes, `behind` observations not yet in the answers."""
+
+    observations: int
+    sessions: int
+    files: int
+    files_gone: int
+    concepts: int
+    contracts: int
+    first_at: Instant | None
+    last_at: Instant | None
+    bulk_observations: int
+    noise_files: int
+    journal_bytes: int
+    derived_bytes: int
+    alerts_given: int
+    tokens_injected: int = 0
+    behind: int
+
+
+class LeftOutOut(Shape):
+    """How many files an import left out, for which reason."""
+
+    reason: str
+    count: int
+
+
+class ImportReportOut(Shape):
+    """What an import did; `remarks` are sentences for the screen, `problems` name what was not taken."""
+
+    source: str
+    location: str
+    seen: int
+    accepted: int
+    duplicates: int
+    rejected: int
+    left_out: Annotated[list[LeftOutOut], BeforeValidator(lambda pairs: [_left_out(pair) for pair in pairs])]
+    remarks: list[str]
+    problems: list[str]
+    stopped: bool
+    took_ms: Score
+
+
+def _left_out(pair: object) -> object:
+    if isinstance(pair, tuple):
+        reason, count = pair
+        return {"reason": reason, "count": count}
+    return pair
+
+
+class ServiceOut(Shape):
+    """What `/healthz` says: who listens here. `proof` is there when a `nonce` was sent."""
+
+    status: Literal["ok"] = "ok"
+    service: Literal["graphmem"] = "graphmem"
+    version: str
+    pid: int
+    started_at: Instant
+    proof: str | None = None
+
+
+class ReadyOut(Shape):
+    """What `/readyz` says: questions are taken."""
+
+    status: Literal["ready", "stopping"]
+
+
+class SignInLinkOut(Shape):
+    """A one-time link that signs the browser in; good until `expires_at`, once."""
+
+    url: str
+    expires_at: Instant
+
+
+def receipt_with(receipt: model.Receipt, notes: Iterable[str]) -> ReceiptOut:
+    """Return the shape of `receipt` with the way in's own notes added to it."""
+    shape = ReceiptOut.of(receipt)
+    return shape.model_copy(update={"notes": [*shape.notes, *notes]})
