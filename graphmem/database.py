@@ -55,7 +55,9 @@ class Database:
 
     def _connect(self, durability: Durability) -> sqlite3.Connection:
         name = ":memory:" if self.path is None else str(self.path)
-        connection = sqlite3.connect(name, check_same_thread=False, isolation_level=None, cached_statements=256)
+        connection = sqlite3.connect(
+            name, check_same_thread=False, isolation_level=None, cached_statements=256
+        )
         connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={durability}")
@@ -170,7 +172,9 @@ def storage_error(path: Path | None, fault: sqlite3.DatabaseError) -> StorageErr
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StorageError(f"{path} is in use by another program; end it and try again.")
         case sqlite3.SQLITE_IOERR:
-            return StorageError(f"The disk that holds {path} reports a fault ({fault}); check it, then try again.")
+            return StorageError(
+                f"The disk that holds {path} reports a fault ({fault}); check it, then try again."
+            )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return DamageError(f"{path} is damaged ({fault}); restore it from a backup.")
         case _:

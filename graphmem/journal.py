@@ -175,7 +175,8 @@ class Journal:
         """Record that these files were seen on the disk at `at`; the first sighting stays."""
         with self._database.write() as connection:
             connection.executemany(
-                "INSERT INTO sighting VALUES (?, ?) ON CONFLICT (path) DO NOTHING", [(path, at) for path in paths]
+                "INSERT INTO sighting VALUES (?, ?) ON CONFLICT (path) DO NOTHING",
+                [(path, at) for path in paths],
             )
 
     def sighted(self, paths: Sequence[str]) -> set[str]:

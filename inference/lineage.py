@@ -58,6 +58,9 @@ class Lineage:
         names: path to file, as far as known before the first step.
         files: the state of every file that `names` points at.
         first_id: the number that the next new file gets.
+
+    Attributes:
+        births: the first name of every file that came up in a step, by file.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class Lineage:
         self.names: dict[str, int] = names if names is not None else {}
         self.files: dict[int, FileState] = files if files is not None else {}
         self.next_id = first_id
+        self.births: dict[int, str] = {}
 
     def file_of(self, path: str) -> int | None:
         """Return the file that `path` means now, old names included, or None when it was never seen."""
@@ -116,6 +120,7 @@ class Lineage:
         self.next_id += 1
         self.names[path] = file
         self.files[file] = FileState(path, alive)
+        self.births[file] = path
         return file
 
     def _apply(self, mentions: Iterable[Mention], resolved: Sequence[Resolved]) -> None:

@@ -1,0 +1,92 @@
+"""Owns `derived.db`: the tables that answer questions, and whether the file can be trusted at start-up.
+
+It is not the truth: everything in it comes from the journal and can be deleted and rebuilt. It is not the
+way rows get in (`projection`) or out (`postings`).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from graphmem.database import Database, Durability
+
+MIGRATIONS = (
+    """
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    INSERT INTO meta VALUES ('entries', 0), ('removals', 0), ('applied', 0);
+    CREATE TABLE session (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE actor (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE kin (id INTEGER PRIMARY KEY, at REAL NOT NULL, seq INTEGER NOT NULL, paths INTEGER NOT NULL);
+    CREATE TABLE path (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kin INTEGER NOT NULL, file INTEGER NOT NULL
+    );
+    CREATE INDEX path_kin ON path (kin);
+    CREATE TABLE file (
+        id INTEGER PRIMARY KEY, path INTEGER NOT NULL, first_path INTEGER NOT NULL, kin INTEGER NOT NULL,
+        alive INTEGER NOT NULL, noise TEXT
+    );
+    CREATE INDEX file_kin ON file (kin);
+    CREATE TABLE claim (
+        path INTEGER NOT NULL, at REAL NOT NULL, seq INTEGER NOT NULL, file INTEGER NOT NULL,
+        PRIMARY KEY (path, at, seq)
+    ) WITHOUT ROWID;
+    CREATE TABLE observation (
+        seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at REAL NOT NULL, session INTEGER NOT NULL,
+        actor INTEGER NOT NULL, source TEXT NOT NULL, branch TEXT, type TEXT NOT NULL, title TEXT NOT NULL,
+        size INTEGER NOT NULL, pairs INTEGER NOT NULL
+    );
+    CREATE INDEX observation_at ON observation (at, seq);
+    CREATE INDEX observation_session ON observation (session, at, seq);
+    CREATE INDEX observation_actor ON observation (actor, at, seq);
+    CREATE TABLE touch (
+        file INTEGER NOT NULL, at REAL NOT NULL, seq INTEGER NOT NULL, ord INTEGER NOT NULL,
+        change INTEGER NOT NULL, repeated INTEGER NOT NULL, path INTEGER NOT NULL, old_path INTEGER,
+        PRIMARY KEY (file, at, seq, ord)
+    ) WITHOUT ROWID;
+    CREATE INDEX touch_seq ON touch (seq, repeated, change);
+    CREATE TABLE concept (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, uses INTEGER NOT NULL);
+    CREATE TABLE concept_use (
+        seq INTEGER NOT NULL, concept INTEGER NOT NULL, weight REAL NOT NULL, PRIMARY KEY (seq, concept)
+    ) WITHOUT ROWID;
+    CREATE INDEX concept_use_concept ON concept_use (concept, seq);
+    CREATE TABLE contract (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE contract_use (
+        seq INTEGER NOT NULL, contract INTEGER NOT NULL, superseded_by TEXT, PRIMARY KEY (seq, contract)
+    ) WITHOUT ROWID;
+    CREATE INDEX contract_use_contract ON contract_use (contract, seq);
+    CREATE VIRTUAL TABLE text USING fts5 (
+        title, body, concepts, paths, tokenize = "unicode61 remove_diacritics 0"
+    );
+    """,
+)
+
+OPEN_SEAL = "open"
+
+
+def open_derived(path: Path | None) -> Database:
+    """Open `derived.db`, or a private one in memory for None.
+
+    Raises:
+        DamageError: the file is not what SQLite wrote.
+        StorageError: newer version, disk full, not writable.
+    """
+    return Database(path, MIGRATIONS, Durability.NORMAL)
+
+
+def seal_of(path: Path) -> str | None:
+    """Return what identifies the closed file's content without reading it, or None when there is no file."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return f"{status.st_size}:{status.st_mtime_ns}"
+
+
+def set_aside(path: Path) -> Path:
+    """Move the file out of the way, its log too, and return where it went; one such copy is kept."""
+    target = path.with_name(path.name + ".damaged")
+    path.replace(target)
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    return target

@@ -1,0 +1,287 @@
+"""Owns the tables `kin`, `path`, `file`, `claim` and `touch`: which file each mention of a path meant.
+
+It is not the rule of lineage (that is `inference.lineage`), only its bookkeeping. Paths that renames ever
+linked are *kin*. A mention that is newer than everything its kin knows moves the lineage forward; a late
+one on a path without relatives is simply put in; any other late one takes the kin's mentions out and tells
+the story again in order, so that the result equals a rebuild.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from graphmem.noise import noise_of
+from inference.lineage import Change, FileState, Lineage, Mention
+
+_ALWAYS = -1.0e18
+
+
+@dataclass(frozen=True, slots=True)
+class MentionRow:
+    """One mention with its place in time: `(at, seq)` orders observations, `ord` the mentions in one."""
+
+    at: float
+    seq: int
+    ord: int
+    mention: Mention
+
+    @property
+    def place(self) -> tuple[float, int, int]:
+        """The sort key."""
+        return self.at, self.seq, self.ord
+
+
+@dataclass(slots=True)
+class _Kin:
+    """A set of related paths; `stored` holds the numbers of its rows in the table."""
+
+    stored: set[int] = field(default_factory=set)
+    paths: set[str] = field(default_factory=set)
+    stored_paths: int = 0
+    newest: tuple[float, int] = (_ALWAYS, 0)
+    rows: list[MentionRow] = field(default_factory=list)
+
+
+class Genealogy:
+    """The lineage tables behind one open transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def insert(self, rows: Iterable[MentionRow]) -> None:
+        """Put mentions in their place in time."""
+        forward: list[_Kin] = []
+        again: list[MentionRow] = []
+        for kin in self._gather(rows):
+            if all((row.at, row.seq) > kin.newest for row in kin.rows):
+                forward.append(kin)
+            elif len(kin.paths) == 1 and kin.stored_paths == 1:
+                self._insert_late(kin)
+            else:
+                again += self._take_out(kin.stored)
+                again += kin.rows
+        if again:
+            forward += self._gather(again)
+        if forward:
+            self._tell(forward)
+
+    def remove(self, numbers: Sequence[int]) -> None:
+        """Forget the mentions of these observations and tell their kin's story without them."""
+        gone = set(numbers)
+        stored = {
+            row[0]
+            for seq in numbers
+            for row in self._connection.execute(
+                "SELECT DISTINCT file.kin FROM touch JOIN file ON file.id = touch.file WHERE touch.seq = ?",
+                (seq,),
+            )
+        }
+        rows = [row for row in self._take_out(stored) if row.seq not in gone]
+        self._tell(self._gather(rows))
+
+    def _gather(self, rows: Iterable[MentionRow]) -> list[_Kin]:
+        """Group rows by kin, joined with what is stored of these paths; rows end up in order."""
+        leader: dict[str, str] = {}
+
+        def find(path: str) -> str:
+            while leader[path] != path:
+                leader[path] = leader[leader[path]]
+                path = leader[path]
+            return path
+
+        listed = list(rows)
+        for row in listed:
+            path, old = row.mention.path, row.mention.old_path
+            leader.setdefault(path, path)
+            if old is not None:
+                leader.setdefault(old, old)
+                leader[find(path)] = find(old)
+        stored = self._stored_kin(leader)
+        first: dict[int, str] = {}
+        for path, number in stored.items():
+            if number in first:
+                leader[find(path)] = find(first[number])
+            else:
+                first[number] = path
+        kins: dict[str, _Kin] = {}
+        for path in leader:
+            kin = kins.setdefault(find(path), _Kin())
+            kin.paths.add(path)
+            if path in stored and stored[path] not in kin.stored:
+                kin.stored.add(stored[path])
+                at, seq, paths = self._connection.execute(
+                    "SELECT at, seq, paths FROM kin WHERE id = ?", (stored[path],)
+                ).fetchone()
+                kin.newest = max(kin.newest, (at, seq))
+                kin.stored_paths += paths
+        for row in sorted(listed, key=lambda row: row.place):
+            kins[find(row.mention.path)].rows.append(row)
+        return list(kins.values())
+
+    def _stored_kin(self, paths: Iterable[str]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for path in paths:
+            row = self._connection.execute("SELECT kin FROM path WHERE name = ?", (path,)).fetchone()
+            if row is not None:
+                found[path] = row[0]
+        return found
+
+    def _insert_late(self, kin: _Kin) -> None:
+        """Add mentions of a path without relatives: it has one file for ever, only `alive` may change."""
+        (name,) = kin.paths
+        path, file = self._connection.execute("SELECT id, file FROM path WHERE name = ?", (name,)).fetchone()
+        seen: set[int] = set()
+        for row in kin.rows:
+            repeated = row.seq in seen
+            seen.add(row.seq)
+            self._connection.execute(
+                "INSERT INTO touch VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
+                (file, row.at, row.seq, row.ord, row.mention.change, repeated, path),
+            )
+        last = kin.rows[-1]
+        newest = max(kin.newest, (last.at, last.seq))
+        (number,) = kin.stored
+        self._connection.execute("UPDATE kin SET at = ?, seq = ? WHERE id = ?", (*newest, number))
+        change = self._connection.execute(
+            "SELECT change FROM touch WHERE file = ? AND change != ? AND repeated = 0"
+            " ORDER BY at DESC, seq DESC, ord DESC LIMIT 1",
+            (file, Change.READ),
+        ).fetchone()
+        alive = change is None or change[0] != Change.DELETED
+        self._connection.execute("UPDATE file SET alive = ? WHERE id = ?", (alive, file))
+
+    def _take_out(self, stored: Iterable[int]) -> list[MentionRow]:
+        """Delete these kins and return every mention they held."""
+        rows: list[MentionRow] = []
+        for number in stored:
+            names = dict(
+                self._connection.execute("SELECT id, name FROM path WHERE kin = ?", (number,)).fetchall()
+            )
+            files = [
+                row[0] for row in self._connection.execute("SELECT id FROM file WHERE kin = ?", (number,))
+            ]
+            for file in files:
+                rows += [
+                    MentionRow(at, seq, ord, Mention(Change(change), names[path], names.get(old)))
+                    for at, seq, ord, change, path, old in self._connection.execute(
+                        "SELECT at, seq, ord, change, path, old_path FROM touch WHERE file = ?", (file,)
+                    )
+                ]
+                self._connection.execute("DELETE FROM touch WHERE file = ?", (file,))
+            self._connection.executemany("DELETE FROM claim WHERE path = ?", [(path,) for path in names])
+            for table, column in (("file", "kin"), ("path", "kin"), ("kin", "id")):
+                self._connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
+        return rows
+
+    def _tell(self, kins: Sequence[_Kin]) -> None:
+        """Move the lineage of these kins forward over their rows, which are newer than all that is stored."""
+        kin_of = self._settle(kins)
+        paths, lineage = self._load(kin_of)
+        stored_files = frozenset(lineage.files)
+        claimed = dict(lineage.names)
+        touches: list[tuple[object, ...]] = []
+        claims: list[tuple[object, ...]] = []
+        for kin in kins:
+            for (at, seq), rows in groupby(kin.rows, key=lambda row: (row.at, row.seq)):
+                mentioned = list(rows)
+                for row, entry in zip(
+                    mentioned, lineage.step([row.mention for row in mentioned]), strict=True
+                ):
+                    path, old = row.mention.path, row.mention.old_path
+                    old_id = None if old is None else paths[old]
+                    touches.append(
+                        (
+                            entry.file,
+                            at,
+                            seq,
+                            row.ord,
+                            row.mention.change,
+                            entry.repeated,
+                            paths[path],
+                            old_id,
+                        )
+                    )
+                for name in _names(mentioned):
+                    file = lineage.names.get(name)
+                    if file is None or claimed.get(name) == file:
+                        continue
+                    own = name not in claimed and lineage.births.get(file) == name
+                    claims.append((paths[name], *((_ALWAYS, 0) if own else (at, seq)), file))
+                    claimed[name] = file
+        self._write(kin_of, paths, lineage, stored_files)
+        self._connection.executemany("INSERT INTO touch VALUES (?, ?, ?, ?, ?, ?, ?, ?)", touches)
+        self._connection.executemany("INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?)", claims)
+
+    def _settle(self, kins: Sequence[_Kin]) -> dict[str, int]:
+        """Give each kin one stored row, merging those that a rename joined; return every path's kin."""
+        connection = self._connection
+        number = connection.execute("SELECT COALESCE(MAX(id), 0) FROM kin").fetchone()[0]
+        kin_of: dict[str, int] = {}
+        for kin in kins:
+            if kin.stored:
+                keep = min(kin.stored)
+                for gone in kin.stored - {keep}:
+                    connection.execute("UPDATE path SET kin = ? WHERE kin = ?", (keep, gone))
+                    connection.execute("UPDATE file SET kin = ? WHERE kin = ?", (keep, gone))
+                    connection.execute("DELETE FROM kin WHERE id = ?", (gone,))
+                stored = connection.execute("SELECT name FROM path WHERE kin = ?", (keep,))
+                kin.paths.update(row[0] for row in stored)
+            else:
+                number += 1
+                keep = number
+            kin_of.update(dict.fromkeys(kin.paths, keep))
+            at, seq = max(kin.newest, (kin.rows[-1].at, kin.rows[-1].seq))
+            connection.execute(
+                "INSERT OR REPLACE INTO kin VALUES (?, ?, ?, ?)", (keep, at, seq, len(kin.paths))
+            )
+        return kin_of
+
+    def _load(self, kin_of: dict[str, int]) -> tuple[dict[str, int], Lineage]:
+        """Return the paths' numbers, new ones included, and the lineage as it stands."""
+        connection = self._connection
+        paths: dict[str, int] = {}
+        names: dict[str, int] = {}
+        files: dict[int, FileState] = {}
+        next_path = connection.execute("SELECT COALESCE(MAX(id), 0) + 1 FROM path").fetchone()[0]
+        next_file = connection.execute("SELECT COALESCE(MAX(id), 0) + 1 FROM file").fetchone()[0]
+        for name in kin_of:
+            row = connection.execute(
+                "SELECT path.id, path.file, file.alive, own.name FROM path JOIN file ON file.id = path.file"
+                " JOIN path AS own ON own.id = file.path WHERE path.name = ?",
+                (name,),
+            ).fetchone()
+            if row is None:
+                paths[name] = next_path
+                next_path += 1
+            else:
+                paths[name], names[name] = row[0], row[1]
+                files[row[1]] = FileState(row[3], bool(row[2]))
+        return paths, Lineage(names, files, next_file)
+
+    def _write(
+        self, kin_of: dict[str, int], paths: dict[str, int], lineage: Lineage, stored_files: frozenset[int]
+    ) -> None:
+        self._connection.executemany(
+            "INSERT INTO path VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET file = excluded.file",
+            [(paths[name], name, kin_of[name], lineage.names[name]) for name in kin_of],
+        )
+        new, known = [], []
+        for file, state in lineage.files.items():
+            noise = noise_of(state.path)
+            row = (paths[state.path], state.alive, None if noise is None else noise.value)
+            if file in stored_files:
+                known.append((*row, file))
+            else:
+                new.append((file, *row, paths[lineage.births[file]], kin_of[state.path]))
+        self._connection.executemany("UPDATE file SET path = ?, alive = ?, noise = ? WHERE id = ?", known)
+        self._connection.executemany(
+            "INSERT INTO file (id, path, alive, noise, first_path, kin) VALUES (?, ?, ?, ?, ?, ?)", new
+        )
+
+
+def _names(rows: Iterable[MentionRow]) -> list[str]:
+    names = (name for row in rows for name in (row.mention.path, row.mention.old_path) if name is not None)
+    return list(dict.fromkeys(names))
