@@ -35,21 +35,34 @@ _ACRONYMS = re.compile(r"[A-Z]{2,}s")
 _NUMBERED = re.compile(r"([^\W\d_]{4,})\d+")
 _CACHED_LENGTH = 96
 
-ENGLISH_STOP_WORDS = frozenset(
-    """a about after again all also am an and any are as at be because been before being but by can cannot
-    could did do does doing done down during each few for from further get gets got had has have having he
-    her here hers him his how i if in into is isn it its itself just let ll me more most my no nor not now
-    of off on once only or other our ours out over own please re same she should so some such than that the
-    their theirs them then there these they this those through to too under until up us ve very was we were
-    what when where which while who whom why will with would you your yours d m s t""".split()
-)
-CHINESE_STOP_WORDS = frozenset(
-    """的 了 和 与 及 或 在 是 有 被 把 将 对 从 到 给 让 向 于 以 为 而 但 也 都 就 还 又 再 很 更 最 不 没 没有
-    这 那 这个 那个 这些 那些 哪些 哪个 哪里 什么 怎么 怎样 如何 为什么 为何 吗 呢 吧 啊 呀 么 我 你 他 她 它 我们
-    你们 他们 自己 之 其 该 等 个 一个 一些 一下 上 下 中 里 时 后 前 会 能 可以 可 要 需要 应该 请 并 并且 以及
-    因为 所以 由于 如果 则 即 使 用 着 过 地 得""".split()
-)
-STOP_WORDS = ENGLISH_STOP_WORDS | CHINESE_STOP_WORDS
+_ENGLISH_STOP_WORDS = """
+a about after again all also am an and any are as at be because been before being but by can cannot could
+d did do does doing done down during each few for from further get gets got had has have having he her
+here hers him his how i if in into is isn it its itself just let ll m me more most my no nor not now of
+off on once only or other our ours out over own please re s same she should so some such t than that the
+their theirs them then there these they this those through to too under until up us ve very was we were
+what when where which while who whom why will with would you your yours
+"""
+_CHINESE_STOP_WORDS = """
+的 了 和 与 及 或 在 是 有 被 把 将 对 从 到 给 让 向 于 以 为 而 但 也 都 就 还 又 再 很 更 最 不
+没 没有 这 那 这个 那个 这些 那些 哪些 哪个 哪里 什么 怎么 怎样 如何 为什么 为何 吗 呢 吧 啊 呀 么
+我 你 他 她 它 我们 你们 他们 自己 之 其 该 等 个 一个 一些 一下 上 下 中 里 时 后 前 会 能 可以 可
+要 需要 应该 请 并 并且 以及 因为 所以 由于 如果 则 即 使 用 着 过 地 得
+"""
+STOP_WORDS = frozenset(_ENGLISH_STOP_WORDS.split()) | frozenset(_CHINESE_STOP_WORDS.split())
+"""Words a question can do without, English and Chinese; the index keeps them."""
+
+
+_WORDS_IN_S = """
+aws axios https ios jenkins kubernetes macos nodejs nextjs news pandas postgres rails series sass vitess
+windows always sometimes perhaps across does canvas alias bias atlas lens chaos analytics
+"""
+_PLURALS = {word: word for word in _WORDS_IN_S.split()} | {
+    "aliases": "alias",
+    "caches": "cache",
+    "indices": "index",
+    "statuses": "status",
+}
 
 
 def folded(text: str) -> str:
@@ -68,13 +81,15 @@ def folded(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Take the plural ending off an English word by Harman's S-stemmer (JASIS 42:1, 1991).
+    """Take the plural ending off a lower-case English word, after Harman's S-stemmer (JASIS 42:1, 1991).
 
     Only words of four or more ASCII letters are touched: `tokens` to `token`, `queries` to `query`, but
     `class`, `status` and `redis` stay. Other endings stay, because taking them off merges what differs.
     """
-    if len(word) < 4 or not word.endswith("s") or not (word.isascii() and word.isalpha()):
+    if len(word) < 4 or word[-1] != "s" or not (word.isascii() and word.isalpha()):
         return word
+    if (irregular := _PLURALS.get(word)) is not None:
+        return irregular
     if word.endswith("ies"):
         return word if word.endswith(("eies", "aies")) else word[:-3] + "y"
     if word.endswith(("us", "ss", "is")):
@@ -87,7 +102,8 @@ def stem(word: str) -> str:
 def humps(word: str) -> list[str]:
     """Split a word at its case changes: `getHTTPResponse` to get, HTTP, Response; case is kept.
 
-    Digits stay with the letters before them (`utf8`, `sha256`, `E1042`), plural acronyms lose theirs (`URLs`).
+    Digits stay with the letters before them (`utf8`, `sha256`, `E1042`); plural acronyms (`URLs`) lose
+    their s.
     """
     if not word.isascii() or len(word) > LONGEST_TOKEN or word.islower() or word.isdigit():
         return [word]
@@ -140,7 +156,7 @@ def chinese_words(run: str) -> list[str]:
             word = word[:LONGEST_TOKEN]
         if len(word) > 2 and not rjieba.has_word(word):
             words.extend(pair for pair in _pairs(word) if pair not in words[-3:])
-        if len(word) == 1 and word not in CHINESE_STOP_WORDS:
+        if len(word) == 1 and word not in STOP_WORDS:
             if lone:
                 words.append(lone + word)
             lone = word
