@@ -1,0 +1,249 @@
+"""Owns the door: a mapping from outside becomes a normalised `Observation`, or is refused with reasons.
+
+It is not storage and not the HTTP body limit. Texts are cut, odd characters replaced, both noted; a wrong
+type, a time out of range or a path outside the root is refused with the field's name. Path identity itself
+is `graphmem.identity`.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from graphmem.errors import InvalidInputError
+from graphmem.instant import DAY, HOUR, from_iso, to_iso
+from graphmem.model import Fact, FactKind, FieldProblem, Observation, Rename, Scope, TaskState
+
+MAX_TEXT = 64 * 1024
+MAX_FILES = 2_000
+MAX_CONCEPTS = 200
+MAX_ID = 200
+MAX_NAME = 200
+MAX_PATH = 4_096
+
+_BROKEN = re.compile("[\x00\ud800-\udfff]")
+Resolve = Callable[[str, str | None], str | None]
+
+
+def _epoch(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float, datetime)):
+        raise ValueError("must be an ISO 8601 time such as 2026-05-01T12:00:00Z")
+    if isinstance(value, str):
+        try:
+            return from_iso(value)
+        except (ValueError, OverflowError):
+            raise ValueError("must be an ISO 8601 time such as 2026-05-01T12:00:00Z") from None
+    return value.timestamp() if isinstance(value, datetime) else value
+
+
+def _fact(value: object) -> object:
+    return {"text": value} if isinstance(value, str) else value
+
+
+class FactIn(BaseModel):
+    """A fact as it comes in: a text, or a text with its kind."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+    text: str
+    kind: Annotated[FactKind, Field(strict=False)] = FactKind.FACT
+    state: Annotated[TaskState | None, Field(strict=False)] = None
+    scope: Annotated[Scope, Field(strict=False)] = Scope.PROJECT
+
+
+class RenameIn(BaseModel):
+    """A rename as it comes in."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+    old: str = Field(alias="from", max_length=MAX_PATH, min_length=1)
+    new: str = Field(alias="to", max_length=MAX_PATH, min_length=1)
+
+
+PathIn = Annotated[str, Field(max_length=MAX_PATH)]
+FilesIn = Annotated[list[PathIn], Field(max_length=MAX_FILES)]
+
+
+class ObservationIn(BaseModel):
+    """An observation as it comes in, by HTTP, as a JSON line or from the library."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    id: str | None = Field(default=None, max_length=MAX_ID, min_length=1)
+    session: str | None = Field(default=None, max_length=MAX_NAME)
+    source: str = Field(default="api", max_length=MAX_NAME)
+    actor: str = Field(default="", max_length=MAX_NAME)
+    branch: str | None = Field(default=None, max_length=MAX_NAME)
+    type: str = Field(default="change", max_length=MAX_NAME)
+    title: str = ""
+    intent: str = ""
+    narrative: str = ""
+    facts: list[Annotated[FactIn, BeforeValidator(_fact)]] = Field(default=[], max_length=MAX_CONCEPTS)
+    concepts: list[Annotated[str, Field(max_length=MAX_NAME)]] = Field(default=[], max_length=MAX_CONCEPTS)
+    files_read: FilesIn = []
+    files_modified: FilesIn = []
+    files_added: FilesIn = []
+    files_deleted: FilesIn = []
+    renames: list[RenameIn] = Field(default=[], max_length=MAX_FILES)
+    at: Annotated[float | None, BeforeValidator(_epoch)] = None
+    cwd: str | None = Field(default=None, max_length=MAX_PATH)
+    reference: str | None = Field(default=None, max_length=MAX_NAME)
+
+
+class RefusedError(Exception):
+    """An item that can't be taken, with every reason found."""
+
+    def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
+        super().__init__("; ".join(f"{problem.field}: {problem.message}" for problem in problems))
+        self.problems = problems
+
+
+class Intake:
+    """Turns mappings into observations for one project.
+
+    Args:
+        resolve: path identity; takes the raw path and `cwd`, returns None for a path that names no file.
+        now: the present moment in epoch seconds.
+    """
+
+    def __init__(self, resolve: Resolve, now: float) -> None:
+        self._resolve = resolve
+        self._now = now
+
+    def accept(self, item: Mapping[str, object]) -> Observation:
+        """Return the normalised observation.
+
+        Raises:
+            RefusedError: a wrong type, a time out of range, a path outside the root, or nothing in it.
+        """
+        try:
+            parsed = ObservationIn.model_validate(item)
+        except ValidationError as error:
+            raise RefusedError(_reasons(error)) from None
+        notes = [f"unknown field {_shown(name)!r} ignored" for name in sorted(parsed.model_extra or {})[:20]]
+        at = self._moment(parsed.at)
+        paths = self._paths(parsed, notes)
+        actor = _clean("actor", parsed.actor, notes)
+        observation = Observation(
+            id=_clean("id", parsed.id, notes) if parsed.id else "",
+            session=_clean("session", parsed.session or "", notes) or _default_session(actor, at),
+            at=at,
+            source=_clean("source", parsed.source, notes),
+            actor=actor,
+            branch=_clean("branch", parsed.branch, notes) if parsed.branch else None,
+            type=_clean("type", parsed.type, notes),
+            title=_clean("title", parsed.title, notes).strip(),
+            intent=_clean("intent", parsed.intent, notes).strip(),
+            narrative=_clean("narrative", parsed.narrative, notes).strip(),
+            facts=tuple(
+                Fact(_clean(f"facts.{index}", fact.text, notes).strip(), fact.kind, fact.state, fact.scope)
+                for index, fact in enumerate(parsed.facts)
+                if fact.text.strip()
+            ),
+            concepts=tuple(
+                dict.fromkeys(
+                    c for concept in parsed.concepts if (c := _clean("concepts", concept, notes).strip())
+                )
+            ),
+            reference=_clean("reference", parsed.reference, notes) if parsed.reference else None,
+            **paths,
+        )
+        if not _says_something(observation):
+            problem = FieldProblem("title", "one of title, narrative, facts or a file is required; give one")
+            raise RefusedError((problem,))
+        return replace(
+            observation,
+            id=observation.id or f"obs-{uuid.uuid4().hex}",
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+    def _moment(self, at: float | None) -> float:
+        if at is None:
+            return round(self._now, 3)
+        if not 0 <= at <= self._now + DAY:
+            raise RefusedError((FieldProblem("at", "must lie between 1970 and a day from now; correct it"),))
+        return at
+
+    def _paths(self, parsed: ObservationIn, notes: list[str]) -> dict[str, Any]:
+        problems: list[FieldProblem] = []
+
+        def resolve(field: str, raw: str) -> str | None:
+            clean = _clean(field, raw, notes) if "\x00" in raw else raw
+            try:
+                path = self._resolve(clean, parsed.cwd)
+            except InvalidInputError as error:
+                problems.append(FieldProblem(field, str(error)))
+                return None
+            if path is None:
+                notes.append(f"{field}: a path that a redactor changed was dropped")
+            return path
+
+        def resolved(field: str, raw: list[str]) -> dict[str, None]:
+            found = (resolve(f"{field}.{index}", path) for index, path in enumerate(raw))
+            return dict.fromkeys(path for path in found if path is not None)
+
+        added = resolved("files_added", parsed.files_added)
+        modified = resolved("files_modified", parsed.files_modified) | added
+        deleted = resolved("files_deleted", parsed.files_deleted)
+        read = resolved("files_read", parsed.files_read)
+        renames: list[Rename] = []
+        for index, rename in enumerate(parsed.renames):
+            old = resolve(f"renames.{index}.from", rename.old)
+            new = resolve(f"renames.{index}.to", rename.new)
+            if old and new and old != new:
+                renames.append(Rename(old, new))
+        if problems:
+            raise RefusedError(tuple(problems))
+        moved = {name for rename in renames for name in (rename.old, rename.new)}
+        return {
+            "files_read": tuple(read),
+            "files_modified": tuple(path for path in modified if path not in moved and path not in deleted),
+            "files_added": tuple(path for path in added if path not in moved and path not in deleted),
+            "files_deleted": tuple(path for path in deleted if path not in moved),
+            "renames": tuple(renames),
+        }
+
+
+def _clean(field: str, text: str | None, notes: list[str]) -> str:
+    if not text:
+        return ""
+    if _BROKEN.search(text):
+        text = _BROKEN.sub("\ufffd", text)
+        notes.append(f"{field}: NUL or a lone surrogate was replaced")
+    encoded = text.encode("utf-8")
+    if len(encoded) > MAX_TEXT:
+        text = encoded[:MAX_TEXT].decode("utf-8", errors="ignore")
+        notes.append(f"{field}: cut to 64 KiB")
+    return text
+
+
+def _shown(name: str) -> str:
+    return _BROKEN.sub("\ufffd", name)[:60]
+
+
+def _default_session(actor: str, at: float) -> str:
+    """Name the session of an observation that gives none: one an hour and actor."""
+    return f"{actor or 'unknown'}@{to_iso(at // HOUR * HOUR)[:13]}"
+
+
+def _reasons(error: ValidationError) -> tuple[FieldProblem, ...]:
+    problems = []
+    for detail in error.errors(include_url=False, include_context=False, include_input=False)[:20]:
+        field = ".".join(str(part) for part in detail["loc"]) or "observation"
+        problems.append(FieldProblem(field, f"{detail['msg'].removeprefix('Value error, ')}; correct it"))
+    return tuple(problems)
+
+
+def _says_something(observation: Observation) -> bool:
+    return bool(
+        observation.title
+        or observation.narrative
+        or observation.facts
+        or observation.files_read
+        or observation.files_modified
+        or observation.files_deleted
+        or observation.renames
+    )

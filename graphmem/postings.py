@@ -1,0 +1,238 @@
+"""Owns the reading of `derived.db`: files by name, their occasions and concepts, as of any past moment.
+
+It is not the scoring (that is `inference`) and not the answers (that is `graphmem.recall`). A `View` is one
+consistent state of the file; everything later than its `as_of` does not exist for it.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from graphmem.database import Database
+from graphmem.instant import DAY
+from graphmem.model import Noise
+from inference.evidence import FileHistory, Occasion
+from inference.lineage import Change
+
+EDITS = 100
+FOLLOWED = 30
+PROFILE_OCCASIONS = 10
+NO_PAIR_SIZE = 1_000_000
+_CHUNK = 200
+_EDIT_FIELDS = "touch.seq, touch.at, observation.session, observation.actor, observation.size, pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """A file as the view sees it."""
+
+    id: int
+    path: str
+    alive: bool
+    noise: Noise | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationView:
+    """The head of an observation: who did what when, without its texts."""
+
+    seq: int
+    id: str
+    at: float
+    session: str
+    actor: str
+    title: str
+
+
+class Postings:
+    """Reads one project's `derived.db`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @contextmanager
+    def view(self, as_of: float | None = None) -> Iterator[View]:
+        """Yield one consistent state, cut at `as_of` (epoch seconds) if given."""
+        with self._database.read() as connection:
+            yield View(connection, math.inf if as_of is None else as_of)
+
+
+class View:
+    """One consistent state of the postings."""
+
+    def __init__(self, connection: sqlite3.Connection, as_of: float) -> None:
+        self.connection = connection
+        self.as_of = as_of
+        self._now = math.isinf(as_of)
+
+    def file(self, path: str) -> FileView | None:
+        """Return the file that `path` meant at this moment, old names included."""
+        if self._now:
+            row = self.connection.execute("SELECT file FROM path WHERE name = ?", (path,)).fetchone()
+        else:
+            row = self.connection.execute(
+                "SELECT claim.file FROM path JOIN claim ON claim.path = path.id WHERE name = ? AND at <= ?"
+                " ORDER BY at DESC, seq DESC LIMIT 1",
+                (path, self.as_of),
+            ).fetchone()
+        return None if row is None else self.files([row[0]]).get(row[0])
+
+    def files(self, ids: Iterable[int]) -> dict[int, FileView]:
+        """Return these files; one that no observation had mentioned yet is left out."""
+        found: dict[int, FileView] = {}
+        for id in ids:
+            view = self._present(id) if self._now else self._past(id)
+            if view is not None:
+                found[id] = view
+        return found
+
+    def _present(self, id: int) -> FileView | None:
+        row = self.connection.execute(
+            "SELECT path.name, alive, noise FROM file JOIN path ON path.id = file.path WHERE file.id = ?",
+            (id,),
+        ).fetchone()
+        return None if row is None else FileView(id, row[0], bool(row[1]), _noise(row[2]))
+
+    def _past(self, id: int) -> FileView | None:
+        known = self.connection.execute(
+            "SELECT 1 FROM touch WHERE file = ? AND at <= ? LIMIT 1", (id, self.as_of)
+        ).fetchone()
+        if known is None:
+            return None
+        newest = (
+            "SELECT path, change FROM touch WHERE file = ? AND at <= ? AND repeated = 0 AND {}"
+            " ORDER BY at DESC, seq DESC, ord DESC LIMIT 1"
+        )
+        moved = self.connection.execute(
+            newest.format("change = ?"), (id, self.as_of, Change.RENAMED)
+        ).fetchone()
+        last = self.connection.execute(newest.format("change != ?"), (id, self.as_of, Change.READ)).fetchone()
+        first, noise = self.connection.execute(
+            "SELECT first_path, noise FROM file WHERE id = ?", (id,)
+        ).fetchone()
+        name = self.connection.execute(
+            "SELECT name FROM path WHERE id = ?", (first if moved is None else moved[0],)
+        ).fetchone()[0]
+        return FileView(id, name, last is None or last[1] != Change.DELETED, _noise(noise))
+
+    def history(self, file: int) -> FileHistory:
+        """Return what inference needs to know of a file: occasions newest first, followers, concepts."""
+        edits = self._heads(file, "change != ?")
+        reads = self._heads(file, "change = ?")
+        follow = [self._following(head) for head in edits[:FOLLOWED]]
+        heads = [*edits, *reads, *(head for head in follow if head is not None)]
+        members = self._members([head.seq for head in heads if head.pairs])
+        return FileHistory(
+            file=file,
+            edits=tuple(_occasion(head, members) for head in edits),
+            reads=tuple(_occasion(head, members) for head in reads),
+            followers=tuple(() if head is None else (_occasion(head, members),) for head in follow),
+            concepts=self.profile(file),
+        )
+
+    def _heads(self, file: int, role: str) -> list[_Head]:
+        rows = self.connection.execute(
+            f"SELECT {_EDIT_FIELDS} FROM touch JOIN observation ON observation.seq = touch.seq"
+            f" WHERE touch.file = ? AND touch.at <= ? AND repeated = 0 AND {role}"
+            " ORDER BY touch.at DESC, touch.seq DESC LIMIT ?",
+            (file, self.as_of, Change.READ, EDITS),
+        )
+        return [_Head(*row) for row in rows]
+
+    def _following(self, head: _Head) -> _Head | None:
+        """Return what came next: in the same session, or as the actor's next work within a day."""
+        fields = "seq, at, session, actor, size, pairs"
+        after = "AND (at > ? OR (at = ? AND seq > ?)) AND at <= ? AND size > 0 ORDER BY at, seq LIMIT 1"
+        place = (head.at, head.at, head.seq)
+        row = self.connection.execute(
+            f"SELECT {fields} FROM observation WHERE session = ? {after}", (head.session, *place, self.as_of)
+        ).fetchone()
+        if row is None:
+            until = min(self.as_of, head.at + DAY)
+            row = self.connection.execute(
+                f"SELECT {fields} FROM observation WHERE actor = ? {after}", (head.actor, *place, until)
+            ).fetchone()
+        return None if row is None else _Head(*row)
+
+    def _members(self, numbers: Sequence[int]) -> dict[int, tuple[list[int], list[int]]]:
+        members: dict[int, tuple[list[int], list[int]]] = {seq: ([], []) for seq in numbers}
+        distinct = list(members)
+        for start in range(0, len(distinct), _CHUNK):
+            chunk = distinct[start : start + _CHUNK]
+            marks = ",".join("?" * len(chunk))
+            for seq, change, file in self.connection.execute(
+                f"SELECT seq, change, file FROM touch WHERE seq IN ({marks}) AND repeated = 0", chunk
+            ):
+                members[seq][change == Change.READ].append(file)
+        return members
+
+    def profile(self, file: int) -> dict[int, float]:
+        """Return the concepts of the file's last occasions, summed weights by concept."""
+        rows = self.connection.execute(
+            "SELECT concept, SUM(weight) FROM (SELECT touch.seq FROM touch JOIN observation"
+            " ON observation.seq = touch.seq WHERE file = ? AND touch.at <= ? AND repeated = 0 AND pairs = 1"
+            " ORDER BY touch.at DESC, touch.seq DESC LIMIT ?) AS last"
+            " JOIN concept_use ON concept_use.seq = last.seq GROUP BY concept",
+            (file, self.as_of, PROFILE_OCCASIONS),
+        )
+        return dict(rows.fetchall())
+
+    def frequencies(self, concepts: Iterable[int]) -> dict[int, int]:
+        """Return in how many observations each concept stands."""
+        count = "SELECT uses FROM concept WHERE id = ?"
+        if not self._now:
+            count = (
+                "SELECT COUNT(*) FROM concept_use JOIN observation USING (seq)"
+                f" WHERE concept = ? AND at <= {self.as_of!r}"
+            )
+        return {id: self.connection.execute(count, (id,)).fetchone()[0] for id in concepts}
+
+    def concept_names(self, concepts: Iterable[int]) -> dict[int, str]:
+        """Return the names of concepts."""
+        return {
+            id: self.connection.execute("SELECT name FROM concept WHERE id = ?", (id,)).fetchone()[0]
+            for id in concepts
+        }
+
+    def total(self) -> int:
+        """Return the number of observations."""
+        row = self.connection.execute(
+            "SELECT COUNT(*) FROM observation" + ("" if self._now else f" WHERE at <= {self.as_of!r}")
+        ).fetchone()
+        return int(row[0])
+
+    def heads(self, numbers: Iterable[int]) -> list[ObservationView]:
+        """Return the heads of these observations, in the order given."""
+        rows = (
+            self.connection.execute(
+                "SELECT seq, observation.id, at, session.name, actor.name, title FROM observation"
+                " JOIN session ON session.id = session JOIN actor ON actor.id = actor WHERE seq = ?",
+                (seq,),
+            ).fetchone()
+            for seq in numbers
+        )
+        return [ObservationView(*row) for row in rows if row is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    seq: int
+    at: float
+    session: int
+    actor: int
+    size: int
+    pairs: int
+
+
+def _occasion(head: _Head, members: dict[int, tuple[list[int], list[int]]]) -> Occasion:
+    edited, read = members.get(head.seq, ((), ()))
+    size = head.size if head.pairs else NO_PAIR_SIZE
+    return Occasion(head.seq, head.at, head.session, head.actor, size, tuple(edited), tuple(read))
+
+
+def _noise(value: str | None) -> Noise | None:
+    return None if value is None else Noise(value)

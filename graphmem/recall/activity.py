@@ -1,0 +1,131 @@
+"""Owns what happened around a file lately: domains of recent work, other sessions at it, contracts at stake.
+
+It is not prediction: everything here is counted from observations of the view, nothing is inferred.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from graphmem.concepts import presentable
+from graphmem.instant import DAY, HOUR, to_iso
+from graphmem.model import ActiveSession, ContractUse, Domain, Recent, RecentObservation
+from graphmem.postings import View
+
+WINDOW_DAYS = 30
+ACTIVE_HOURS = 2
+_WINDOW_LIMIT = 200
+_SHOWN = 5
+_DOMAINS = 5
+_CONTRACTS = 5
+_CONTRACT_OCCASIONS = 50
+
+
+def concepts_of(view: View, profile: dict[int, float], limit: int) -> tuple[str, ...]:
+    """Return the names worth showing of a concept profile, most telling first."""
+    names = view.concept_names(profile)
+    counts = view.frequencies(profile)
+    weights = {names[concept]: weight for concept, weight in profile.items()}
+    frequency = {names[concept]: count for concept, count in counts.items()}
+    return tuple(presentable(weights, frequency, view.total(), limit))
+
+
+def recent(view: View, files: Sequence[int], now: float) -> Recent:
+    """Return the last 30 days' work on these files, by concept domain."""
+    seqs = _touched(view, files, now - WINDOW_DAYS * DAY, now, _WINDOW_LIMIT)
+    heads = view.heads(seqs)
+    uses = _concepts(view, seqs)
+    everything: dict[int, float] = defaultdict(float)
+    for weights in uses.values():
+        for concept, weight in weights.items():
+            everything[concept] += weight
+    shown = concepts_of(view, dict(everything), _DOMAINS)
+    ids = {name: id for id, name in view.concept_names(everything).items()}
+    domains = []
+    for name in shown:
+        having = [head for head in heads if ids[name] in uses[head.seq]]
+        domains.append(Domain(name, len({head.session for head in having}), max(head.at for head in having)))
+    domains.sort(key=lambda domain: (-domain.sessions, -domain.last_seen, domain.concept))
+    observations = tuple(
+        RecentObservation(head.id, head.title, head.at, concepts_of(view, uses[head.seq], 3))
+        for head in heads[:_SHOWN]
+    )
+    return Recent(WINDOW_DAYS, len({head.session for head in heads}), tuple(domains), observations)
+
+
+def _touched(view: View, files: Sequence[int], since: float, until: float, limit: int) -> list[int]:
+    rows: set[tuple[float, int]] = set()
+    for file in files:
+        rows.update(
+            view.connection.execute(
+                "SELECT touch.at, touch.seq FROM touch JOIN observation USING (seq)"
+                " WHERE file = ? AND touch.at >= ? AND touch.at <= ? AND pairs = 1"
+                " ORDER BY touch.at DESC, touch.seq DESC LIMIT ?",
+                (file, since, min(until, view.as_of), limit),
+            ).fetchall()
+        )
+    return [seq for _, seq in sorted(rows, reverse=True)[:limit]]
+
+
+def _concepts(view: View, seqs: Sequence[int]) -> dict[int, dict[int, float]]:
+    return {
+        seq: dict(
+            view.connection.execute(
+                "SELECT concept, weight FROM concept_use WHERE seq = ?", (seq,)
+            ).fetchall()
+        )
+        for seq in seqs
+    }
+
+
+def active(view: View, files: dict[int, str], now: float, session: str | None) -> tuple[ActiveSession, ...]:
+    """Return the other sessions that touched these files (id to path) in the last two hours, newest first."""
+    latest: dict[tuple[str, str], ActiveSession] = {}
+    rows = view.connection.execute(
+        "SELECT seq FROM observation WHERE at > ? AND at <= ? AND pairs = 1 ORDER BY at DESC, seq DESC LIMIT ?",
+        (now - ACTIVE_HOURS * HOUR, min(now, view.as_of), _WINDOW_LIMIT),
+    ).fetchall()
+    for head in view.heads(row[0] for row in rows):
+        if head.session == session:
+            continue
+        touched = view.connection.execute("SELECT file FROM touch WHERE seq = ?", (head.seq,)).fetchall()
+        for (file,) in touched:
+            if file in files:
+                key = (head.session, files[file])
+                latest.setdefault(key, ActiveSession(head.session, head.actor, files[file], head.at))
+    return tuple(sorted(latest.values(), key=lambda entry: (-entry.at, entry.session, entry.path)))
+
+
+def contracts(view: View, files: Sequence[int]) -> tuple[ContractUse, ...]:
+    """Return the connection points named by work on these files, last seen first."""
+    seqs = _touched(view, files, 0.0, view.as_of, _CONTRACT_OCCASIONS)
+    found: Counter[int] = Counter()
+    for seq in seqs:
+        found.update(
+            row[0]
+            for row in view.connection.execute("SELECT contract FROM contract_use WHERE seq = ?", (seq,))
+        )
+    uses = [_contract(view, contract) for contract in found]
+    uses.sort(key=lambda use: (-use.last_seen, use.name))
+    return tuple(uses[:_CONTRACTS])
+
+
+def _contract(view: View, contract: int) -> ContractUse:
+    name = view.connection.execute("SELECT name FROM contract WHERE id = ?", (contract,)).fetchone()[0]
+    rows = view.connection.execute(
+        "SELECT seq, at, superseded_by FROM contract_use JOIN observation USING (seq)"
+        " WHERE contract = ? AND at <= ? ORDER BY at DESC, seq DESC LIMIT ?",
+        (contract, view.as_of, _CONTRACT_OCCASIONS),
+    ).fetchall()
+    profile: dict[int, float] = defaultdict(float)
+    for weights in _concepts(view, [row[0] for row in rows]).values():
+        for concept, weight in weights.items():
+            profile[concept] += weight
+    successor = next((row[2] for row in rows if row[2] is not None), None)
+    return ContractUse(name, concepts_of(view, dict(profile), 3), rows[0][1], successor)
+
+
+def day(at: float) -> str:
+    """Return the date of a moment, for sentences."""
+    return to_iso(at)[:10]

@@ -1,0 +1,169 @@
+"""Owns the answer before an edit: what may be affected, how sure that is, and what else is going on there.
+
+It is not the prediction (that is `predictor`) nor the wording (that is `note`). What is not known is said
+with a reason; only the warning is thresholded, the list is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from graphmem.model import (
+    Affected,
+    Evidence,
+    FileStatus,
+    Impact,
+    NextFile,
+    SignalScores,
+    Tier,
+)
+from graphmem.postings import FileView, View
+from graphmem.recall import activity
+from graphmem.recall.note import warning
+from graphmem.recall.predictor import Prediction, predict
+from inference.lineage import Change
+from inference.ranking import WARNING_THRESHOLD
+
+_FIRST_NEIGHBOURS = 10
+_NEXT = 5
+_SPARE = 20
+WARNING_SESSIONS = 2
+
+Missing = Callable[[Sequence[str]], set[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked: normalised paths, the asking session, how many entries are wanted."""
+
+    paths: tuple[str, ...]
+    session: str | None = None
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    status: FileStatus
+    reason: str | None
+
+
+def impact(view: View, question: Question, now: float, missing: Missing) -> Impact:
+    """Answer one question.
+
+    Args:
+        view: the postings, cut at the moment asked about.
+        question: the files.
+        now: that moment in epoch seconds.
+        missing: tells which of some paths were once seen on the disk and are there no more.
+    """
+    files = {path: view.file(path) for path in question.paths}
+    known = [file for file in files.values() if file is not None]
+    standing = _standing(view, files, missing(question.paths))
+    path = question.paths[0] if len(question.paths) == 1 else None
+    paths = () if path is not None else question.paths
+    if not known:
+        return Impact(path, standing.status, standing.reason, None, now, paths)
+    predictions = predict(view, known, question.limit + _SPARE)
+    lost = missing([prediction.file.path for prediction in predictions.ranked])
+    lost |= missing([file.path for file, _ in predictions.upcoming[: _NEXT * 2]])
+    entries = [p for p in predictions.ranked if p.file.path not in lost]
+    affected = tuple(_affected(view, prediction) for prediction in entries[: question.limit])
+    ids = [file.id for file in known]
+    around = {file.id: file.path for file in known}
+    around.update({p.file.id: p.file.path for p in entries[:_FIRST_NEIGHBOURS]})
+    profile: dict[int, float] = {}
+    for id in ids:
+        for concept, weight in view.profile(id).items():
+            profile[concept] = profile.get(concept, 0.0) + weight
+    following = [NextFile(file.path, score) for file, score in predictions.upcoming if file.path not in lost]
+    return Impact(
+        path=path,
+        status=standing.status,
+        reason=standing.reason,
+        warning=None if standing.status is FileStatus.GONE else _warning(question, affected, len(entries)),
+        as_of=now,
+        paths=paths,
+        affected=affected,
+        next=tuple(following[:_NEXT]),
+        active=activity.active(view, around, now, question.session),
+        recent=activity.recent(view, ids, now),
+        contracts=activity.contracts(view, ids),
+        concepts=activity.concepts_of(view, profile, 5),
+    )
+
+
+def _warning(question: Question, affected: Sequence[Affected], linked: int) -> str | None:
+    strong = [
+        entry
+        for entry in affected
+        if entry.tier is not Tier.POSSIBLE
+        and entry.noise is None
+        and entry.evidence.sessions >= WARNING_SESSIONS
+    ]
+    return warning(question.paths, strong, linked - len(strong))
+
+
+def _affected(view: View, prediction: Prediction) -> Affected:
+    ranked = prediction.ranked
+    heads = view.heads(ranked.keys)
+    return Affected(
+        path=prediction.file.path,
+        probability=ranked.probability,
+        tier=Tier.LIKELY if ranked.probability >= WARNING_THRESHOLD else Tier.POSSIBLE,
+        evidence=Evidence(
+            ranked.together, ranked.of, ranked.sessions, ranked.last_seen, tuple(head.id for head in heads)
+        ),
+        score=SignalScores(ranked.file_score, ranked.concept_score, ranked.temporal_score),
+        signals=ranked.signals,
+        noise=prediction.file.noise,
+    )
+
+
+def _standing(view: View, files: dict[str, FileView | None], lost: set[str]) -> _Standing:
+    """Say what is known of the files as a set; the first of them that is not known gives the reason."""
+    states = [_one_standing(view, path, file, path in lost) for path, file in files.items()]
+    for wanted in (FileStatus.KNOWN, FileStatus.GONE):
+        found = [state for state in states if state.status is wanted]
+        if found and wanted is FileStatus.KNOWN:
+            reasons = [state.reason for state in states if state.reason is not None]
+            return _Standing(wanted, reasons[0] if reasons else None)
+        if found:
+            return found[0]
+    return states[0]
+
+
+def _one_standing(view: View, path: str, file: FileView | None, lost: bool) -> _Standing:
+    if file is None:
+        total = view.total()
+        if total == 0:
+            reason = "nothing is recorded in this project yet; `graphmem import git .` brings its history in"
+        else:
+            reason = f"none of the {total} recorded observations mentions {path}; its effects are not known"
+        return _Standing(FileStatus.UNKNOWN, reason)
+    if not file.alive:
+        return _Standing(FileStatus.GONE, _deletion(view, file))
+    if lost and file.path == path:
+        return _Standing(FileStatus.GONE, "it was seen on the disk before and is there no more")
+    if file.path != path:
+        return _Standing(FileStatus.KNOWN, f"now named {file.path}")
+    edits = view.connection.execute(
+        "SELECT COUNT(*), COALESCE(SUM(pairs), 0) FROM touch JOIN observation USING (seq)"
+        " WHERE file = ? AND touch.at <= ? AND change != ?",
+        (file.id, view.as_of, Change.READ),
+    ).fetchone()
+    match edits:
+        case (0, _):
+            return _Standing(FileStatus.KNOWN, "it was read, but no change of it is recorded")
+        case (_, 0):
+            return _Standing(FileStatus.KNOWN, "it was changed in bulk changes only, which link nothing")
+        case _:
+            return _Standing(FileStatus.KNOWN, None)
+
+
+def _deletion(view: View, file: FileView) -> str:
+    row = view.connection.execute(
+        "SELECT at FROM touch WHERE file = ? AND change = ? AND at <= ? ORDER BY at DESC LIMIT 1",
+        (file.id, Change.DELETED, view.as_of),
+    ).fetchone()
+    return "it was deleted" if row is None else f"it was deleted on {activity.day(row[0])}"

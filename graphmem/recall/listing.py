@@ -1,0 +1,145 @@
+"""Owns the lists of observations and sessions, newest first, in pages.
+
+It is not search by words (that is `search`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphmem.concepts import canonical
+from graphmem.errors import NotFoundError
+from graphmem.journal import Journal
+from graphmem.model import (
+    Fact,
+    FactKind,
+    Observation,
+    ObservationFilter,
+    ObservationPage,
+    SessionPage,
+    SessionSummary,
+    TaskState,
+)
+from graphmem.postings import View
+from graphmem.recall.page import decode_cursor, encode_cursor
+
+_SESSION_FILES = 20
+_SESSION_DONE = 10
+
+
+def observations(
+    view: View, journal: Journal, where: ObservationFilter, limit: int, cursor: str | None
+) -> ObservationPage:
+    """Return a page of observations, newest first; `where.file` follows renames."""
+    conditions, values = _conditions(view, where)
+    if cursor is not None:
+        at, key = decode_cursor(cursor)
+        conditions.append("(observation.at < ? OR (observation.at = ? AND observation.seq < ?))")
+        values += [at, at, key]
+    rows = view.connection.execute(
+        f"SELECT observation.seq, observation.at FROM observation WHERE {' AND '.join(conditions)}"
+        " ORDER BY observation.at DESC, observation.seq DESC LIMIT ?",
+        (*values, limit + 1),
+    ).fetchall()
+    shown = rows[:limit]
+    found = journal.numbered(row[0] for row in shown)
+    items = tuple(found[row[0]] for row in shown if row[0] in found)
+    more = len(rows) > limit
+    return ObservationPage(items, encode_cursor(shown[-1][1], shown[-1][0]) if more else None)
+
+
+def _conditions(view: View, where: ObservationFilter) -> tuple[list[str], list[object]]:
+    conditions: list[str] = ["observation.at <= ?"]
+    values: list[object] = [min(view.as_of, 1e15)]
+    if where.file is not None:
+        file = view.file(where.file)
+        conditions.append("observation.seq IN (SELECT seq FROM touch WHERE file = ?)")
+        values.append(-1 if file is None else file.id)
+    if where.concept is not None:
+        conditions.append(
+            "observation.seq IN (SELECT seq FROM concept_use JOIN concept ON concept.id = concept"
+            " WHERE name IN (?, ?))"
+        )
+        values += [where.concept, canonical(where.concept)]
+    if where.session is not None:
+        conditions.append("session = (SELECT id FROM session WHERE name = ?)")
+        values.append(where.session)
+    for column, value in (("type = ?", where.type), ("at >= ?", where.since), ("at < ?", where.until)):
+        if value is not None:
+            conditions.append(f"observation.{column}")
+            values.append(value)
+    return conditions, values
+
+
+def sessions(view: View, journal: Journal, limit: int, cursor: str | None) -> SessionPage:
+    """Return a page of sessions, the one with the latest work first."""
+    having, values = "", []
+    if cursor is not None:
+        at, key = decode_cursor(cursor)
+        having = "HAVING MAX(at) < ? OR (MAX(at) = ? AND session.name > ?)"
+        values = [at, at, str(key)]
+    rows = view.connection.execute(
+        "SELECT session.id, session.name, MAX(at) FROM observation JOIN session ON session.id = session"
+        f" GROUP BY session.id {having} ORDER BY MAX(at) DESC, session.name LIMIT ?",
+        (*values, limit + 1),
+    ).fetchall()
+    shown = rows[:limit]
+    items = tuple(_summary(view, journal, row[0], row[1]) for row in shown)
+    more = len(rows) > limit
+    return SessionPage(items, encode_cursor(shown[-1][2], shown[-1][1]) if more else None)
+
+
+def session(view: View, journal: Journal, id: str) -> SessionSummary:
+    """Return one session.
+
+    Raises:
+        NotFoundError: no observation belongs to it.
+    """
+    row = view.connection.execute("SELECT id FROM session WHERE name = ?", (id,)).fetchone()
+    if row is None:
+        raise NotFoundError(f"There is no session {id!r}; list them with `graphmem sessions`.")
+    return _summary(view, journal, row[0], id)
+
+
+def _summary(view: View, journal: Journal, number: int, name: str) -> SessionSummary:
+    rows = view.connection.execute(
+        "SELECT seq FROM observation WHERE session = ? ORDER BY at, seq", (number,)
+    ).fetchall()
+    found = list(journal.numbered(row[0] for row in rows).values())
+    if not found:
+        raise NotFoundError(f"The session {name!r} was forgotten; list the others with `graphmem sessions`.")
+    first, last = found[0], found[-1]
+    files = dict.fromkeys(path for observation in reversed(found) for path in _changed(observation))
+    done = dict.fromkeys(observation.title for observation in reversed(found) if observation.title)
+    return SessionSummary(
+        id=name,
+        actor=first.actor,
+        source=first.source,
+        branch=last.branch,
+        started_at=first.at,
+        ended_at=last.at,
+        observations=len(found),
+        set_out=next((o.intent for o in found if o.intent), next((o.title for o in found if o.title), "")),
+        files=tuple(files)[:_SESSION_FILES],
+        done=tuple(done)[:_SESSION_DONE],
+        left_open=_left_open(found),
+    )
+
+
+def _changed(observation: Observation) -> tuple[str, ...]:
+    renamed = tuple(rename.new for rename in observation.renames)
+    return observation.files_modified + renamed + observation.files_deleted
+
+
+def _left_open(found: Sequence[Observation]) -> tuple[str, ...]:
+    """Return the session's open tasks that no later statement of it calls done."""
+    tasks: dict[str, tuple[str, TaskState | None]] = {}
+    for observation in found:
+        for fact in observation.facts:
+            if fact.kind is FactKind.TASK:
+                tasks[_same(fact)] = (fact.text, fact.state)
+    return tuple(text for text, state in tasks.values() if state is not TaskState.DONE)
+
+
+def _same(fact: Fact) -> str:
+    return " ".join(fact.text.casefold().split()).rstrip(".。!")
