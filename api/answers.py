@@ -1,0 +1,52 @@
+"""Owns how answers leave a route: the shape as JSON, and the error shapes that the OpenAPI document names.
+
+It is not the shapes (`api.schemas`) nor the problems (`api.problems`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from starlette.responses import Response
+
+from api.problems import MEDIA_TYPE, ProblemKind
+from api.schemas import Shape
+
+REFERENCE = "#/components/schemas/{model}"
+_ALWAYS = (ProblemKind.SIGNED_OUT, ProblemKind.FOREIGN, ProblemKind.FAULT, ProblemKind.UNAVAILABLE)
+BODY = (ProblemKind.BAD_REQUEST, ProblemKind.TOO_LARGE, ProblemKind.MEDIA_TYPE, ProblemKind.INVALID)
+
+
+def answer(shape: Shape, status: int = 200) -> Response:
+    """Return `shape` as a JSON response; built once, without the framework's second validation."""
+    return Response(
+        shape.model_dump_json(), status, {"Cache-Control": "no-store"}, media_type="application/json"
+    )
+
+
+def problems(*kinds: ProblemKind, always: Iterable[ProblemKind] = _ALWAYS) -> dict[int | str, dict[str, Any]]:
+    """Return the error answers of a route for the OpenAPI document: its own and those every route has."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="ProblemOut")}}}
+    found: dict[int | str, dict[str, Any]] = {}
+    for kind in sorted({*kinds, *always}, key=lambda kind: (kind.status, kind)):
+        known = found.setdefault(kind.status, {"description": kind.title, "content": content})
+        if kind.title not in known["description"]:
+            known["description"] += f"; {kind.title[0].lower()}{kind.title[1:]}"
+    return found
+
+
+def json_body(*shapes: type[BaseModel], **others: dict[str, Any]) -> dict[str, Any]:
+    """Return the OpenAPI entry of a request body: one of `shapes` as JSON."""
+    references = [{"$ref": REFERENCE.format(model=shape.__name__)} for shape in shapes]
+    schema = references[0] if len(references) == 1 else {"anyOf": references}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}, **others}}}
+
+
+def component_schemas(shapes: Iterable[type[BaseModel]]) -> dict[str, Any]:
+    """Return the JSON schemas of incoming shapes by name, for the document's components."""
+    _, definitions = models_json_schema([(shape, "validation") for shape in shapes], ref_template=REFERENCE)
+    found: dict[str, Any] = definitions.get("$defs", {})
+    return found

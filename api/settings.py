@@ -1,0 +1,80 @@
+"""Owns the settings of the ways in: home and port, from arguments, environment and `<home>/config.toml`.
+
+It is read by composition roots only (`api.service`, the command line); everything below is handed what it
+needs. It is not the home folder itself (that is `graphmem.home`).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import ClassVar, Self
+
+from pydantic import Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
+
+from graphmem.errors import InvalidInputError
+from graphmem.home import default_home
+
+DEFAULT_PORT = 7832
+CONFIG_NAME = "config.toml"
+_PREFIX = "GRAPHMEM_"
+
+
+class Settings(BaseSettings):
+    """What a way in needs to know; an argument beats the environment, that beats `<home>/config.toml`."""
+
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="ignore", frozen=True)
+    _config_file: ClassVar[Path | None] = None
+
+    home: Path
+    port: int = Field(default=DEFAULT_PORT, ge=0, le=65_535)
+
+    @classmethod
+    def load(cls, home: str | os.PathLike[str] | None = None, port: int | None = None) -> Self:
+        """Read the settings; `home` and `port` win over everything else where given.
+
+        Raises:
+            InvalidInputError: a variable or the file holds something unusable; the sentence says which.
+        """
+        chosen = Path(home or os.environ.get(_PREFIX + "HOME") or default_home()).expanduser().absolute()
+        given = {"home": chosen} if port is None else {"home": chosen, "port": port}
+        located = type(
+            cls.__name__, (cls,), {"_config_file": chosen / CONFIG_NAME, "__module__": cls.__module__}
+        )
+        try:
+            return located(**given)
+        except ValidationError as error:
+            raise _unusable(error, chosen) from error
+        except (SettingsError, ValueError, OSError) as error:
+            raise InvalidInputError(
+                f"{chosen / CONFIG_NAME} can't be read as TOML ({error}): correct or remove it.", "config"
+            ) from error
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Say which sources count, strongest first."""
+        file = TomlConfigSettingsSource(settings_cls, toml_file=cls._config_file)
+        return init_settings, env_settings, file
+
+
+def _unusable(error: ValidationError, home: Path) -> InvalidInputError:
+    field = str(error.errors()[0]["loc"][0])
+    return InvalidInputError(
+        f"The setting `{field}` is unusable: give a port from 0 to 65535 by --port, {_PREFIX}{field.upper()} "
+        f"or `{field}` in {home / CONFIG_NAME}.",
+        field,
+    )
