@@ -75,8 +75,16 @@ class Journal:
         observations: Sequence[Observation],
         received_at: float,
         cursor: tuple[str, str] | None = None,
+        sighted: Iterable[str] = (),
     ) -> list[Stored]:
-        """Store the new ones, durably, together with the import cursor `(source, value)`; one transaction."""
+        """Store the new ones durably, in one transaction with what belongs to them.
+
+        Args:
+            observations: in order of arrival.
+            received_at: epoch seconds.
+            cursor: `(source, value)`, where an import stands once these are stored.
+            sighted: paths seen on the disk now; the first sighting of a path stays.
+        """
         outcome: list[Stored] = []
         with self._database.write() as connection:
             for observation in observations:
@@ -89,6 +97,10 @@ class Journal:
                 outcome.append(Stored.INSERTED if added else Stored.KNOWN)
             if cursor is not None:
                 connection.execute("INSERT OR REPLACE INTO import_cursor VALUES (?, ?)", cursor)
+            connection.executemany(
+                "INSERT INTO sighting VALUES (?, ?) ON CONFLICT (path) DO NOTHING",
+                [(path, received_at) for path in sighted],
+            )
         return outcome
 
     def forget(self, id: str, at: float) -> None:
@@ -151,9 +163,16 @@ class Journal:
         return [Removal(*row) for row in rows]
 
     def head(self) -> tuple[int, int]:
-        """Return the highest entry's and the highest removal's number; 0 for none."""
+        """Return the numbers of the last living entry and of the last removal; 0 for none."""
+        return self._last("SELECT COALESCE(MAX(seq), 0) FROM observation WHERE body IS NOT NULL")
+
+    def written(self) -> tuple[int, int]:
+        """Return the numbers of the last entry ever written, forgotten or not, and of the last removal."""
+        return self._last("SELECT COALESCE(MAX(seq), 0) FROM observation")
+
+    def _last(self, entries: str) -> tuple[int, int]:
         with self._database.read() as connection:
-            entry = connection.execute("SELECT COALESCE(MAX(seq), 0) FROM observation").fetchone()[0]
+            entry = connection.execute(entries).fetchone()[0]
             removal = connection.execute("SELECT COALESCE(MAX(number), 0) FROM removal").fetchone()[0]
         return int(entry), int(removal)
 
@@ -170,14 +189,6 @@ class Journal:
         with self._database.read() as connection:
             row = connection.execute("SELECT value FROM import_cursor WHERE source = ?", (source,)).fetchone()
         return None if row is None else str(row[0])
-
-    def sight(self, paths: Iterable[str], at: float) -> None:
-        """Record that these files were seen on the disk at `at`; the first sighting stays."""
-        with self._database.write() as connection:
-            connection.executemany(
-                "INSERT INTO sighting VALUES (?, ?) ON CONFLICT (path) DO NOTHING",
-                [(path, at) for path in paths],
-            )
 
     def sighted(self, paths: Sequence[str]) -> set[str]:
         """Return those of `paths` that were once seen on the disk."""

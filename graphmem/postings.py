@@ -81,6 +81,10 @@ class View:
             ).fetchone()
         return None if row is None else self.files([row[0]]).get(row[0])
 
+    def knows(self, path: str) -> bool:
+        """Return whether any observation named exactly this path."""
+        return self.connection.execute("SELECT 1 FROM path WHERE name = ?", (path,)).fetchone() is not None
+
     def files(self, ids: Iterable[int]) -> dict[int, FileView]:
         """Return these files; one that no observation had mentioned yet is left out."""
         found: dict[int, FileView] = {}

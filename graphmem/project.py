@@ -1,0 +1,431 @@
+"""Owns one open project: its journal, what follows it, and every question and write on it.
+
+It is not the set of projects (that is `memory`). Safe to share between threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from graphmem.capture.git import GitImporter
+from graphmem.capture.importing import Progress, run_import
+from graphmem.capture.intake import Intake, RefusedError
+from graphmem.capture.jsonl import JsonlImporter
+from graphmem.capture.source import Importer
+from graphmem.database import DamageError
+from graphmem.errors import InvalidInputError
+from graphmem.follower import Follower
+from graphmem.home import Home
+from graphmem.identity import PathResolver
+from graphmem.journal import Journal, Stored
+from graphmem.model import (
+    FieldProblem,
+    Impact,
+    ImportReport,
+    Link,
+    Observation,
+    ObservationFilter,
+    ObservationPage,
+    ProjectInfo,
+    ProjectStats,
+    Receipt,
+    Rejection,
+    SearchHit,
+    SessionPage,
+    SessionSummary,
+)
+from graphmem.postings import View
+from graphmem.recall import listing, survey
+from graphmem.recall.impact import Question, impact
+from graphmem.recall.search import search
+from graphmem.registry import Registry, RootKind
+
+T = TypeVar("T")
+
+MAX_LIMIT = 200
+_BUSY_FOR = 600.0
+_JOURNAL = "journal.db"
+_DERIVED = "derived.db"
+
+
+@dataclass(slots=True)
+class _Files:
+    journal: Journal
+    follower: Follower
+
+    def close(self) -> None:
+        self.follower.close()
+        self.journal.close()
+
+
+class Project:
+    """One project of a memory; get it from `Memory.project` or `Memory.register`."""
+
+    def __init__(
+        self,
+        id: str,
+        home: Home,
+        registry: Registry,
+        clock: Callable[[], float],
+        opened: Callable[[Project], None],
+    ) -> None:
+        self.id = id
+        self._folder = home.project_folder(id)
+        self._registry = registry
+        self._clock = clock
+        self._opened = opened
+        self._lock = threading.Lock()
+        self._files: _Files | None = None
+        self._users = 0
+        self._alerts = 0
+
+    # ---- the files ------------------------------------------------------------------------------
+
+    @contextmanager
+    def _use(self) -> Iterator[_Files]:
+        with self._lock:
+            fresh = self._files is None
+            if self._files is None:
+                self._files = self._open()
+            files = self._files
+            self._users += 1
+        try:
+            if fresh:
+                self._opened(self)
+            yield files
+        finally:
+            with self._lock:
+                self._users -= 1
+
+    def _open(self) -> _Files:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        journal = Journal(self._folder / _JOURNAL)
+        try:
+            return _Files(journal, Follower(journal, self._folder / _DERIVED))
+        except BaseException:
+            journal.close()
+            raise
+
+    def close(self, *, only_if_idle: bool = False) -> bool:
+        """Close the files; with `only_if_idle` not while somebody uses them. The next use opens them again."""
+        with self._lock:
+            if only_if_idle and self._users:
+                return False
+            files, self._files = self._files, None
+        if files is not None:
+            files.close()
+        return True
+
+    @contextmanager
+    def _journal(self) -> Iterator[Journal]:
+        with self._use() as files:
+            yield files.journal
+
+    def _ask(self, question: Callable[[View, Journal], T], as_of: float | None = None) -> T:
+        """Answer from the postings; a damaged file is rebuilt and the question asked once more."""
+        with self._use() as files:
+            try:
+                with files.follower.view(as_of) as view:
+                    return question(view, files.journal)
+            except DamageError:
+                files.follower.rebuild()
+            with files.follower.view(as_of) as view:
+                return question(view, files.journal)
+
+    @property
+    def info(self) -> ProjectInfo:
+        """The project's names and places, and how many observations it holds."""
+        return replace(self._registry.project(self.id), observations=self._count())
+
+    def _count(self) -> int:
+        """Count without opening the project for questions: a list of projects must stay cheap."""
+        with self._lock:
+            if self._files is not None:
+                return self._files.journal.count()
+        path = self._folder / _JOURNAL
+        if not path.exists():
+            return 0
+        journal = Journal(path)
+        try:
+            return journal.count()
+        finally:
+            journal.close()
+
+    # ---- writing --------------------------------------------------------------------------------
+
+    def observe(self, items: Sequence[Mapping[str, object] | Observation]) -> Receipt:
+        """Store observations; what the receipt counts as accepted is on the disk when this returns.
+
+        A mapping has the shape of an observation from outside and passes the intake; the good ones of a
+        batch are stored, the bad ones listed by index.
+        """
+        with self._use() as files:
+            now = self._clock()
+            intake = Intake(self._resolver(files).resolve, now)
+            taken, rejected = _accept(items, intake)
+            outcome = files.journal.append(taken, now, sighted=self._sighted(taken))
+            files.follower.notify()
+        accepted = outcome.count(Stored.INSERTED)
+        return Receipt(
+            accepted=accepted,
+            duplicates=len(outcome) - accepted,
+            rejected=tuple(rejected),
+            ids=tuple(observation.id for observation in taken),
+            notes=tuple(dict.fromkeys(note for observation in taken for note in observation.notes)),
+        )
+
+    def _resolver(self, files: _Files) -> PathResolver:
+        def known(path: str) -> bool:
+            with files.follower.view(None) as view:
+                return view.knows(path)
+
+        return PathResolver(
+            self._registry.roots(self.id),
+            known,
+            self._registry.identity(self.id),
+            lambda root: self._registry.add_root(self.id, root, RootKind.LEARNED),
+        )
+
+    def _sighted(self, observations: Sequence[Observation]) -> list[str]:
+        paths = {
+            path
+            for observation in observations
+            for path in (
+                *observation.files_read,
+                *observation.files_modified,
+                *(rename.new for rename in observation.renames),
+            )
+        }
+        return sorted(paths - self._absent(paths)) if paths else []
+
+    def _absent(self, paths: set[str]) -> set[str]:
+        """Return those of `paths` that lie under none of the project's folders now."""
+        roots = [root for root in self._registry.roots(self.id) if os.path.isdir(root)]
+        return {
+            path for path in paths if not any(os.path.lexists(os.path.join(root, path)) for root in roots)
+        }
+
+    def forget(self, id: str) -> None:
+        """Forget an observation everywhere; its id stays taken.
+
+        Raises:
+            NotFoundError: there is none with that id.
+        """
+        with self._use() as files:
+            files.journal.forget(id, self._clock())
+            files.follower.notify()
+            files.follower.wait(_BUSY_FOR)
+
+    def wait_visible(self, timeout: float = 30.0) -> bool:
+        """Wait until every question sees what is stored now; False when that takes longer (seconds)."""
+        with self._use() as files:
+            return files.follower.wait(timeout)
+
+    def rebuild(self) -> None:
+        """Build the derived file anew from the journal."""
+        with self._use() as files:
+            files.follower.rebuild()
+            files.follower.wait(_BUSY_FOR)
+
+    def import_git(
+        self,
+        location: str,
+        *,
+        ref: str = "HEAD",
+        include: Sequence[str] = (),
+        progress: Progress | None = None,
+        stop: threading.Event | None = None,
+    ) -> ImportReport:
+        """Take in all that is new in a git history, one observation a commit; resumable at every batch.
+
+        Args:
+            location: a repository or a folder in one.
+            ref: whose history to read.
+            include: globs of vendored or generated paths to keep.
+            progress: told `(commits done, commits in all or None)`.
+            stop: ends the import at the next batch.
+
+        Raises:
+            SourceError: no repository, no commits, a corrupt object; what came before is stored.
+        """
+        return self._import(GitImporter(location, ref=ref, include=include), progress, stop)
+
+    def import_jsonl(
+        self,
+        location: str,
+        *,
+        progress: Progress | None = None,
+        stop: threading.Event | None = None,
+    ) -> ImportReport:
+        """Take in a file of observations or history lines, plain or gzip; a second run adds nothing.
+
+        Raises:
+            SourceError: the file can't be read.
+        """
+        return self._import(JsonlImporter(location), progress, stop)
+
+    def _import(
+        self, importer: Importer, progress: Progress | None, stop: threading.Event | None
+    ) -> ImportReport:
+        with self._use() as files:
+            report = run_import(importer, files.journal, files.follower, self._take, progress, stop)
+            with files.follower.view(None) as view:
+                present = survey.living_paths(view)
+            fresh = set(present) - files.journal.sighted(present)
+            files.journal.append((), self._clock(), sighted=sorted(fresh - self._absent(fresh)))
+        return report
+
+    def _take(
+        self, items: Sequence[Mapping[str, object] | Observation]
+    ) -> tuple[list[Observation], list[Rejection]]:
+        with self._use() as files:
+            return _accept(items, Intake(self._resolver(files).resolve, self._clock()))
+
+    # ---- questions ------------------------------------------------------------------------------
+
+    def impact(
+        self,
+        paths: Sequence[str],
+        *,
+        intent: str | None = None,
+        session: str | None = None,
+        actor: str | None = None,
+        branch: str | None = None,
+        as_of: float | None = None,
+        limit: int = 10,
+    ) -> Impact:
+        """Say what may be affected by a change of `paths`, and what goes on around them.
+
+        `intent`, `actor` and `branch` are taken for later rankers and change nothing yet. `as_of` (epoch
+        seconds) answers from what was known then.
+
+        Raises:
+            InvalidInputError: no path, a path outside the root, or `limit` outside 1 to 200.
+        """
+        del intent, actor, branch
+        _check_limit(limit)
+        resolved = self.resolve(paths)
+        now = self._clock() if as_of is None else as_of
+        question = Question(resolved, session, limit)
+
+        def answer(view: View, journal: Journal) -> Impact:
+            def missing(candidates: Sequence[str]) -> set[str]:
+                # The disk only tells of the present.
+                return set() if as_of is not None else self._absent(journal.sighted(candidates))
+
+            return impact(view, question, now, missing)
+
+        found = self._ask(answer, as_of)
+        self._alerts += found.warning is not None
+        return found
+
+    def resolve(self, paths: Sequence[str], cwd: str | None = None) -> tuple[str, ...]:
+        """Return the paths relative to the root, each once.
+
+        Raises:
+            InvalidInputError: there is none, or one lies outside the root.
+        """
+        with self._use() as files:
+            resolver = self._resolver(files)
+            found = [resolver.resolve(path, cwd) for path in paths]
+        kept = tuple(dict.fromkeys(path for path in found if path is not None))
+        if not kept:
+            raise InvalidInputError("No file was named; give at least one path.", "path")
+        return kept
+
+    def observations(
+        self, where: ObservationFilter | None = None, limit: int = 20, cursor: str | None = None
+    ) -> ObservationPage:
+        """Return a page of observations, newest first."""
+        _check_limit(limit)
+        chosen = where or ObservationFilter()
+        return self._ask(
+            lambda view, journal: listing.observations(view, journal, chosen, limit, cursor), chosen.as_of
+        )
+
+    def observation(self, id: str) -> Observation:
+        """Return one observation.
+
+        Raises:
+            NotFoundError: there is none with that id.
+        """
+        with self._journal() as journal:
+            return journal.get(id)
+
+    def sessions(self, limit: int = 20, cursor: str | None = None) -> SessionPage:
+        """Return a page of sessions, the latest first."""
+        _check_limit(limit)
+        return self._ask(lambda view, journal: listing.sessions(view, journal, limit, cursor))
+
+    def session(self, id: str) -> SessionSummary:
+        """Return one session.
+
+        Raises:
+            NotFoundError: there is none of that name.
+        """
+        return self._ask(lambda view, journal: listing.session(view, journal, id))
+
+    def search(
+        self,
+        text: str,
+        limit: int = 20,
+        since: float | None = None,
+        until: float | None = None,
+        types: Sequence[str] = (),
+    ) -> list[SearchHit]:
+        """Return the observations that match the words of `text` best."""
+        _check_limit(limit)
+        return self._ask(lambda view, journal: search(view, journal, text, limit, since, until, types))
+
+    def stats(self) -> ProjectStats:
+        """Return counts and sizes."""
+        with self._use() as files:
+            sizes = survey.Sizes(
+                files.journal.size_bytes(), files.follower.size_bytes(), files.follower.lag(), self._alerts
+            )
+        return self._ask(lambda view, _: survey.stats(view, sizes))
+
+    def strongest_links(self, limit: int = 10) -> list[Link]:
+        """Return the pairs of files that most surely change together."""
+        _check_limit(limit)
+        return self._ask(lambda view, _: survey.strongest_links(view, limit))
+
+    def busiest_files(self, limit: int = 10) -> list[str]:
+        """Return the living files that were changed most often, noise left out."""
+        _check_limit(limit)
+        return self._ask(lambda view, _: survey.busiest_files(view, limit))
+
+    def applied(self) -> int:
+        """Return how many journal entries were ever carried into the present derived file."""
+        with self._use() as files:
+            return files.follower.applied()
+
+
+def _accept(
+    items: Sequence[Mapping[str, object] | Observation], intake: Intake
+) -> tuple[list[Observation], list[Rejection]]:
+    taken: list[Observation] = []
+    rejected: list[Rejection] = []
+    for index, item in enumerate(items):
+        match item:
+            case Observation():
+                taken.append(item)
+            case Mapping():
+                try:
+                    taken.append(intake.accept(item))
+                except RefusedError as refusal:
+                    rejected.append(Rejection(index, refusal.problems))
+            case _:
+                problem = FieldProblem("observation", "must be an object with named fields; correct it")
+                rejected.append(Rejection(index, (problem,)))
+    return taken, rejected
+
+
+def _check_limit(limit: int) -> None:
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidInputError(f"The limit {limit} is out of range; take 1 to {MAX_LIMIT}.", "limit")

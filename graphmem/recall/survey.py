@@ -1,0 +1,95 @@
+"""Owns the views over a whole project: counts, the busiest files, the strongest links.
+
+It is not about one question; nothing here is on the way of an alert.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphmem.model import Evidence, Link, ProjectStats
+from graphmem.postings import View
+from graphmem.recall.predictor import predict
+from inference.lineage import Change
+
+_SEEDS = 60
+_PARTNERS = 10
+_LEAST_SESSIONS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What only the owner of the files knows: bytes, entries not yet visible, alerts given since opening."""
+
+    journal_bytes: int
+    derived_bytes: int
+    behind: int
+    alerts_given: int
+
+
+def stats(view: View, sizes: Sizes) -> ProjectStats:
+    """Return counts and sizes."""
+
+    def count(query: str) -> int:
+        return int(view.connection.execute(query).fetchone()[0])
+
+    first, last = view.connection.execute("SELECT MIN(at), MAX(at) FROM observation").fetchone()
+    return ProjectStats(
+        observations=count("SELECT COUNT(*) FROM observation"),
+        sessions=count("SELECT COUNT(*) FROM session"),
+        files=count("SELECT COUNT(*) FROM file WHERE alive = 1"),
+        files_gone=count("SELECT COUNT(*) FROM file WHERE alive = 0"),
+        concepts=count("SELECT COUNT(*) FROM concept"),
+        contracts=count("SELECT COUNT(*) FROM contract"),
+        first_at=first,
+        last_at=last,
+        bulk_observations=count("SELECT COUNT(*) FROM observation WHERE pairs = 0"),
+        noise_files=count("SELECT COUNT(*) FROM file WHERE alive = 1 AND noise IS NOT NULL"),
+        journal_bytes=sizes.journal_bytes,
+        derived_bytes=sizes.derived_bytes,
+        alerts_given=sizes.alerts_given,
+        behind=sizes.behind,
+    )
+
+
+def living_paths(view: View) -> list[str]:
+    """Return the names of all files that exist, as far as observed."""
+    rows = view.connection.execute(
+        "SELECT path.name FROM file JOIN path ON path.id = file.path WHERE alive = 1 ORDER BY path.name"
+    )
+    return [row[0] for row in rows]
+
+
+def busiest_files(view: View, limit: int) -> list[str]:
+    """Return the living files changed in most observations, noise and bulk changes left out."""
+    rows = view.connection.execute(
+        "SELECT path.name, COUNT(DISTINCT touch.seq) AS changes FROM touch"
+        " JOIN observation USING (seq) JOIN file ON file.id = touch.file JOIN path ON path.id = file.path"
+        " WHERE alive = 1 AND noise IS NULL AND pairs = 1 AND change != ? AND repeated = 0"
+        " GROUP BY file.id ORDER BY changes DESC, path.name LIMIT ?",
+        (Change.READ, limit),
+    )
+    return [row[0] for row in rows]
+
+
+def strongest_links(view: View, limit: int) -> list[Link]:
+    """Return the surest pairs among the busiest files, seen in at least two sessions, one row a pair."""
+    found: dict[tuple[str, str], Link] = {}
+    for path in busiest_files(view, _SEEDS):
+        file = view.file(path)
+        if file is None:
+            continue
+        for prediction in predict(view, [file], _PARTNERS).ranked:
+            ranked = prediction.ranked
+            if prediction.file.noise is not None or ranked.sessions < _LEAST_SESSIONS:
+                continue
+            ids = tuple(head.id for head in view.heads(ranked.keys))
+            evidence = Evidence(ranked.together, ranked.of, ranked.sessions, ranked.last_seen, ids)
+            a, b = sorted((path, prediction.file.path))
+            known = found.get((a, b))
+            if known is None or ranked.probability > known.probability:
+                found[a, b] = Link(a, b, ranked.probability, evidence)
+    ordered = sorted(
+        found.values(), key=lambda link: (-link.probability, -link.evidence.together, link.a, link.b)
+    )
+    return ordered[:limit]
