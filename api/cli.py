@@ -1,0 +1,127 @@
+"""Owns the program `graphmem`: its commands, and the one place where a fault becomes a sentence and a status.
+
+It is not the commands themselves (`api.cli_*`, by subject). Exit status: 0 good, 1 what was asked for failed,
+2 wrong use, 130 stopped by the user.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import sqlite3
+import sys
+import traceback
+from collections.abc import Sequence
+from io import TextIOWrapper
+
+import click
+
+from api.invocation import common_options
+from graphmem.errors import GraphMemError
+
+GOOD, FAILED, WRONG_USE, STOPPED = 0, 1, 2, 130
+
+# In the order they are listed: what a new user needs first.
+COMMANDS = {
+    "demo": "cli_demo",
+    "import": "cli_import",
+    "impact": "cli_impact",
+    "search": "cli_search",
+    "projects": "cli_lists",
+    "observations": "cli_lists",
+    "sessions": "cli_lists",
+    "stats": "cli_lists",
+    "evaluate": "cli_evaluate",
+    "serve": "cli_service",
+    "stop": "cli_service",
+    "status": "cli_service",
+    "open": "cli_service",
+    "doctor": "cli_doctor",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that loads a command's module when the command is named or listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands' names in the order of `COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name, or None."""
+        module = COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        found = getattr(importlib.import_module(f"api.{module}"), f"{cmd_name}_command")
+        assert isinstance(found, click.Command)
+        return found
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: graphmem import git . && graphmem impact src/app.py",
+)
+@click.version_option(package_name="graphmem", prog_name="graphmem")
+@common_options
+def program() -> None:
+    """Tell what else changes when a file changes, from the history of the work itself."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the program and return its exit status; a fault is one sentence on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        outcome = program.main(list(arguments), prog_name="graphmem", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return _said("stopped; run the same command again to go on", STOPPED)
+    except BrokenPipeError:
+        # Whoever read the answer has seen enough; a second failure at the interpreter's end is kept silent.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return GOOD
+    except GraphMemError as error:
+        return _said(str(error), FAILED)
+    except OSError as error:
+        return _said(_sentence(error), FAILED)
+    except sqlite3.Error as error:
+        return _said(f"GraphMem's files can't be used ({error}): run `graphmem doctor` to see which.", FAILED)
+    except Exception as error:
+        return _said(_unexpected(error), FAILED)
+    return outcome if isinstance(outcome, int) else GOOD
+
+
+def _said(sentence: str, status: int) -> int:
+    click.echo(sentence, err=True)
+    return status
+
+
+def _sentence(error: OSError) -> str:
+    """Return an operating system's fault with the file it is about and what to do."""
+    about = f" ({os.fsdecode(error.filename)})" if isinstance(error.filename, str | bytes) else ""
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            return (
+                f"The disk is full{about}: free some space and run the same command again; nothing is lost."
+            )
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return f"Access was refused{about}: check the owner and the rights, or name another --home."
+        case errno.ENOENT if error.filename is None:
+            return "The current folder no longer exists: go into another one and run the same command again."
+    return f"{error.strerror or error}{about}: mend that and run the same command again."
+
+
+def _unexpected(error: Exception) -> str:
+    """Write the trace where it can be reported from, and return the sentence that says where."""
+    from tempfile import NamedTemporaryFile
+
+    with NamedTemporaryFile("w", prefix="graphmem-", suffix=".log", delete=False, encoding="utf-8") as log:
+        log.write("".join(traceback.format_exception(error)))
+    name = type(error).__name__
+    return f"GraphMem met a fault of its own ({name}: {error}): please report it with {log.name}."

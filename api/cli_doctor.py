@@ -1,0 +1,44 @@
+"""Owns `graphmem doctor`: the list of checks with their remedies.
+
+It is not the checks (`api.doctor`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+from rich.text import Text
+
+from api.invocation import Invocation, common_options, pass_invocation
+from api.screen import Screen, clean, counted, worded
+
+
+@click.command("doctor", epilog="Example: graphmem doctor --json")
+@common_options
+@pass_invocation
+def doctor_command(invocation: Invocation) -> int:
+    """Check what GraphMem stands on; every problem comes with its remedy."""
+    from api.doctor import Check, Outcome, examine
+    from graphmem.home import Home
+
+    checks = list(examine(Home(invocation.settings().home)))
+    problems = sum(check.outcome is Outcome.PROBLEM for check in checks)
+    warnings = sum(check.outcome is Outcome.WARNING for check in checks)
+
+    def row(check: Check) -> tuple[Text, Text, Text]:
+        finding = Text(clean(check.finding))
+        if check.remedy:
+            finding.append(f"\n{clean(check.remedy)}", "bold")
+        return worded(check.outcome), Text(clean(check.name)), finding
+
+    def show(screen: Screen) -> None:
+        screen.grid([row(check) for check in checks], right=0)
+        screen.gap()
+        if problems or warnings:
+            screen.line(f"{counted(problems, 'problem')}, {counted(warnings, 'warning')}.")
+        else:
+            screen.line("Everything is in order.")
+
+    invocation.answer({"ok": not problems, "checks": [asdict(check) for check in checks]}, show)
+    return 1 if problems else 0

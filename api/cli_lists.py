@@ -1,0 +1,182 @@
+"""Owns the commands that list what is stored: projects, observations, sessions, stats.
+
+It is not the questions about a change (`api.cli_impact`) nor the text search (`api.cli_search`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from api.backend import ObservationQuestion, Shape
+from api.invocation import Invocation, common_options, pass_invocation, text_argument
+from api.option_types import INSTANT, limit_option
+from api.screen import Screen, counted, day, minute, size
+
+cursor_option = click.option(
+    "--cursor", metavar="TEXT", help="Go on from here: the last answer's next_cursor."
+)
+
+
+@click.command("projects", epilog="Example: graphmem projects --json")
+@common_options
+@pass_invocation
+def projects_command(invocation: Invocation) -> None:
+    """List the projects GraphMem knows."""
+    with invocation.backend() as backend:
+        page = backend.projects()
+    return invocation.answer(page, lambda screen: _list_projects(screen, page))
+
+
+def _list_projects(screen: Screen, page: Shape) -> None:
+    if not page["items"]:
+        return screen.line("No project yet: run `graphmem import git .` inside a repository.")
+    half = screen.width // 2
+    rows = (
+        (item["slug"], f"{item['observations']:,}", day(item["created_at"]), screen.path(item["root"], half))
+        for item in page["items"]
+    )
+    return screen.table(("project", ">observations", "since", "root"), rows)
+
+
+@click.command("observations", epilog="Example: graphmem observations --file src/app.py --limit 5")
+@click.argument("id", required=False)
+@click.option("--file", metavar="PATH", help="Only those that touched this file.")
+@click.option("--concept", metavar="WORD", help="Only those about this concept.")
+@click.option("--session", metavar="ID", help="Only those of this session.")
+@click.option("--type", metavar="WORD", help="Only those of this type.")
+@click.option("--since", type=INSTANT, metavar="TIME", help="Only from this time on (ISO 8601).")
+@click.option("--until", type=INSTANT, metavar="TIME", help="Only before this time (ISO 8601).")
+@click.option("--as-of", type=INSTANT, metavar="TIME", help="Only what was known then (ISO 8601).")
+@limit_option(20)
+@cursor_option
+@common_options
+@pass_invocation
+def observations_command(invocation: Invocation, /, id: str | None, **filters: Any) -> None:
+    """List what was done, newest first; with ID show that one whole."""
+    with invocation.backend() as backend:
+        project = invocation.choose(backend)
+        if id is not None:
+            found = backend.observation(project.slug, text_argument(id))
+            return invocation.answer(found, lambda screen: _show_observation(screen, found))
+        file = filters.pop("file")
+        where = ObservationQuestion(file=project.path(file) if file else None, **filters)
+        page = backend.observations(project.slug, where)
+    return invocation.answer(page, lambda screen: _list_observations(screen, page))
+
+
+def _list_observations(screen: Screen, page: Shape) -> None:
+    if not page["items"]:
+        screen.line("Nothing of that kind is stored.")
+    for item in page["items"]:
+        touched = [*item["files_modified"], *item["files_deleted"], *(move["to"] for move in item["renames"])]
+        screen.line(
+            (minute(item["at"]), "dim"), "  ", (item["title"] or item["intent"] or "(no title)", "bold")
+        )
+        files = f"{', '.join(touched[:2])}{f' and {len(touched) - 2:,} more' if len(touched) > 2 else ''}"
+        screen.line((f"{item['actor'] or 'somebody'}, {files or 'no file changed'}", "dim"), indent=18)
+    _show_cursor(screen, page)
+
+
+def _show_observation(screen: Screen, item: Shape) -> None:
+    screen.line((item["title"] or "(no title)", "bold"))
+    who = f"{item['actor'] or 'somebody'} by {item['source']}, {item['type']}, session {item['session']}"
+    screen.line((f"{minute(item['at'])}  {who}", "dim"))
+    for words in (item["intent"], item["narrative"]):
+        if words:
+            screen.gap()
+            screen.line(words)
+    if item["facts"]:
+        screen.heading("Facts")
+        for fact in item["facts"]:
+            state = f" ({fact['state']})" if fact["state"] else ""
+            screen.line((f"{fact['kind']}{state}  ", "dim"), fact["text"], indent=2)
+    moves = [f"{move['from']} -> {move['to']}" for move in item["renames"]]
+    changed = (("Changed", item["files_modified"]), ("Renamed", moves), ("Deleted", item["files_deleted"]))
+    for title, files in (*changed, ("Read", item["files_read"])):
+        if files:
+            screen.heading(title)
+            for file in files:
+                screen.line(file, indent=2)
+    if item["concepts"]:
+        screen.heading("About")
+        screen.line(", ".join(item["concepts"]), indent=2)
+    screen.gap()
+    screen.line((f"id {item['id']}", "dim"))
+
+
+@click.command("sessions", epilog="Example: graphmem sessions --limit 5")
+@click.argument("id", required=False)
+@limit_option(20)
+@cursor_option
+@common_options
+@pass_invocation
+def sessions_command(invocation: Invocation, id: str | None, limit: int, cursor: str | None) -> None:
+    """List the sessions, most recent first; with ID show what that one did and left open."""
+    with invocation.backend() as backend:
+        project = invocation.choose(backend)
+        if id is not None:
+            found = backend.session(project.slug, text_argument(id))
+            return invocation.answer(found, lambda screen: _show_session(screen, found))
+        page = backend.sessions(project.slug, limit, cursor)
+    return invocation.answer(page, lambda screen: _list_sessions(screen, page))
+
+
+def _list_sessions(screen: Screen, page: Shape) -> None:
+    if not page["items"]:
+        screen.line("No session is stored.")
+    for item in page["items"]:
+        screen.line((minute(item["started_at"]), "dim"), "  ", (item["set_out"] or "(nothing said)", "bold"))
+        did = f"{counted(item['observations'], 'observation')}, {counted(len(item['files']), 'file')}"
+        screen.line((f"{item['actor'] or 'somebody'}, {did}, session {item['id']}", "dim"), indent=18)
+    _show_cursor(screen, page)
+
+
+def _show_session(screen: Screen, item: Shape) -> None:
+    screen.line((item["set_out"] or "(nothing said)", "bold"))
+    who = f"{item['actor'] or 'somebody'} by {item['source']}, session {item['id']}"
+    screen.line((f"{minute(item['started_at'])} to {minute(item['ended_at'])}  {who}", "dim"))
+    for title, lines in (("Done", item["done"]), ("Left open", item["left_open"]), ("Files", item["files"])):
+        if lines:
+            screen.heading(title)
+            for line in lines:
+                screen.line(line, indent=2)
+
+
+def _show_cursor(screen: Screen, page: Shape) -> None:
+    if page["next_cursor"]:
+        screen.gap()
+        screen.line((f"There is more: add --cursor {page['next_cursor']}", "dim"))
+
+
+@click.command("stats", epilog="Example: graphmem stats --project shop")
+@common_options
+@pass_invocation
+def stats_command(invocation: Invocation) -> None:
+    """Count what is stored of a project, and how large it is."""
+    with invocation.backend() as backend:
+        project = invocation.choose(backend)
+        found = backend.stats(project.slug)
+    return invocation.answer(found, lambda screen: _show_stats(screen, found, project.slug))
+
+
+def _show_stats(screen: Screen, found: Shape, slug: str) -> None:
+    screen.line((slug, "bold"), (f"  {day(found['first_at'])} to {day(found['last_at'])}", "dim"))
+    gone, noise = f"{found['files_gone']:,} gone", f"{found['noise_files']:,} damped as noise"
+    bulk = f"{found['bulk_observations']:,} too large to link files"
+    rows = (
+        ("observations", f"{found['observations']:,}", bulk if found["bulk_observations"] else ""),
+        ("sessions", f"{found['sessions']:,}", ""),
+        ("files", f"{found['files']:,}", f"{gone}, {noise}"),
+        ("concepts", f"{found['concepts']:,}", ""),
+        ("contracts", f"{found['contracts']:,}", ""),
+        ("alerts given", f"{found['alerts_given']:,}", ""),
+        (
+            "on disk",
+            size(found["journal_bytes"] + found["derived_bytes"]),
+            f"{size(found['journal_bytes'])} journal",
+        ),
+        ("behind", f"{found['behind']:,}", "observations not yet in the answers" if found["behind"] else ""),
+    )
+    screen.facts(rows)

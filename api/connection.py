@@ -1,0 +1,60 @@
+"""Owns the choice of who answers: the running service, or else the files opened by this process.
+
+It is neither of the two. Every wait ends: a mute listener on the service's port costs a third of a second, a
+home held by somebody else three seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from api.backend import Backend
+from graphmem.errors import HomeError
+from graphmem.home import Home
+
+HANDSHAKE_SECONDS = 0.3
+PATIENCE_SECONDS = 3.0
+_POLL_SECONDS = 0.05
+
+
+def connect(home: str | os.PathLike[str]) -> Backend:
+    """Return the service of `home` if one runs, else the home's files, once a short-lived holder has left.
+
+    Raises:
+        HomeError: another process holds the home and is no service, or the home can't be used.
+    """
+    place = Home(home)
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        service = _service(place)
+        if service is not None:
+            return service
+        impatient = time.monotonic() >= until
+        if impatient or place.holder() is None:
+            try:
+                return _files(place)
+            except HomeError:
+                if impatient or place.holder() is None:
+                    raise
+        time.sleep(_POLL_SECONDS)
+
+
+def _service(home: Home) -> Backend | None:
+    if home.read_service() is None:
+        return None
+    from api.lifecycle import find_service
+
+    record = find_service(home, HANDSHAKE_SECONDS)
+    if record is None:
+        return None
+    from api.backend_remote import RemoteBackend
+
+    return RemoteBackend(record.port, home.token())
+
+
+def _files(home: Home) -> Backend:
+    from api.backend_local import LocalBackend
+    from graphmem import Memory
+
+    return LocalBackend(Memory(home.path, purpose="command line"))

@@ -1,0 +1,179 @@
+"""Owns `graphmem demo`: a story and a real history go in, and what an agent would be told is shown.
+
+Everything happens in a throw-away home. It is not an import (`api.cli_import`) and decides nothing about
+what is linked; it only chooses what is worth showing.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.text import Text
+
+from api.backend import HistorySource, Shape
+from api.backend_local import LocalBackend
+from api.impact_view import show_alert
+from api.isolation import own_root
+from api.progress import ProgressBar
+from api.schemas import ImpactOut, ImportReportOut, LinkOut
+from api.screen import Screen, counted, evidence_words, percent, shortened
+from graphmem import Memory, Project
+from graphmem.errors import SourceError
+from graphmem.instant import HOUR, from_iso
+from graphmem.repository import locate
+
+STORY = "observations.jsonl"
+_STORY_PACKAGE = "graphmem_story"
+_LINKS = 3
+_CANDIDATES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """One part of the demo: what went in, one file with its alert, and the strongest links."""
+
+    report: Shape
+    sessions: int
+    files: int
+    file: str | None
+    answer: Shape | None
+    links: tuple[Shape, ...]
+
+
+def story_file() -> Path:
+    """Return the story's file: beside the packages in a source tree, else as installed with them.
+
+    Raises:
+        SourceError: this installation came without it.
+    """
+    beside = Path(own_root(), "fixtures", "story", STORY)
+    if beside.is_file():
+        return beside
+    spec = importlib.util.find_spec(_STORY_PACKAGE)
+    for folder in (spec.submodule_search_locations if spec else None) or ():
+        if Path(folder, STORY).is_file():
+            return Path(folder, STORY)
+    raise SourceError(
+        "The demo's story is not part of this installation: install GraphMem anew, "
+        "or try `graphmem import git .` in a repository of yours."
+    )
+
+
+@contextmanager
+def demo_home(keep: Path | None) -> Iterator[Path]:
+    """Provide the home of the demo: `keep`, which stays, or a temporary one, which is removed."""
+    if keep is not None:
+        yield keep
+        return
+    with tempfile.TemporaryDirectory(prefix="graphmem-demo-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def tell_story(home: Path) -> Showing:
+    """Import the story as if it were the evening of its last day, and choose what to show."""
+    source = story_file()
+    with source.open(encoding="utf-8") as lines:
+        last = max(from_iso(json.loads(line)["at"]) for line in lines)
+    shop = home / "shop"
+    shop.mkdir(parents=True, exist_ok=True)
+    return _showing(home, shop, HistorySource("jsonl", str(source)), lambda: last + HOUR)
+
+
+def tell_history(home: Path, repository: Path) -> Showing:
+    """Import the history of the repository at `repository` and choose what to show."""
+    return _showing(home, repository, HistorySource("git", str(repository)), time.time)
+
+
+def _showing(home: Path, root: Path, source: HistorySource, clock: Callable[[], float]) -> Showing:
+    memory = Memory(home, clock=clock)
+    with LocalBackend(memory) as backend, ProgressBar("Reading the history") as progress:
+        slug = backend.register(str(root))["slug"]
+        report = backend.import_history(slug, source, progress)
+        if report["stopped"]:
+            raise KeyboardInterrupt
+        project = memory.project(slug)
+        stats = project.stats()
+        file, answer = _worth_showing(project)
+        links = tuple(LinkOut.of(link).model_dump(mode="json") for link in project.strongest_links(_LINKS))
+        return Showing(report, stats.sessions, stats.files, file, answer, links)
+
+
+def _worth_showing(project: Project) -> tuple[str | None, Shape | None]:
+    """Return the busiest file that has an alert, or else the one with most to tell."""
+    best: tuple[str | None, Shape | None] = (None, None)
+    for file in project.busiest_files(_CANDIDATES):
+        answer = ImpactOut.of(project.impact([file])).model_dump(mode="json")
+        if answer["warning"]:
+            return file, answer
+        if best[1] is None or len(answer["affected"]) > len(best[1]["affected"]):
+            best = file, answer
+    return best
+
+
+def repository_around(folder: Path) -> Path | None:
+    """Return the top of the repository around `folder`, or None."""
+    checkout = locate(folder)
+    return None if checkout is None else Path(checkout.root or checkout.common_dir)
+
+
+def show(screen: Screen, title: str, found: Showing) -> None:
+    """Print one part of the demo."""
+    screen.heading(title)
+    report = found.report
+    thing = "commit" if report["source"] == "git" else "observation"
+    screen.line(
+        f"{counted(report['accepted'], thing)}, {counted(found.sessions, 'session')}, "
+        f"{counted(found.files, 'file')}",
+        (f"  in {report['took_ms'] / 1000:.1f} s", "dim"),
+        indent=2,
+    )
+    for item in report["left_out"]:
+        screen.line((f"{item['count']:,} left out: {item['reason']}", "dim"), indent=2)
+    for remark in report["remarks"]:
+        screen.line((remark, "dim"), indent=2)
+    if found.file is None or found.answer is None:
+        screen.line(
+            "Little history yet: no file was changed often enough to say what goes with it.", indent=2
+        )
+        return
+    screen.gap()
+    screen.line("An agent is about to edit ", (shortened(found.file, screen.width - 30), "bold"), indent=2)
+    show_alert(screen, found.answer)
+    _show_links(screen, found.links)
+
+
+def _show_links(screen: Screen, links: Sequence[Shape]) -> None:
+    if not links:
+        screen.line("Little history yet: no two files changed together often enough.", indent=2)
+        return
+    screen.gap()
+    screen.line("Strongest links", indent=2)
+    room = (screen.width - 13) // 2
+    screen.grid(
+        (
+            Text(percent(link["probability"])),
+            Text.assemble(
+                screen.path(link["a"], room),
+                ("  and  ", "dim"),
+                screen.path(link["b"], room),
+                (f"\n{evidence_words(link['evidence'])}", "dim"),
+            ),
+        )
+        for link in links
+    )
+
+
+def plain(found: Showing) -> Shape:
+    """Return one part of the demo as plain data, in HTTP's shapes."""
+    return {
+        "report": ImportReportOut.model_validate(found.report).model_dump(mode="json"),
+        "impact": found.answer,
+        "links": list(found.links),
+    }
