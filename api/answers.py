@@ -32,9 +32,9 @@ def problems(*kinds: ProblemKind, always: Iterable[ProblemKind] = _ALWAYS) -> di
     content = {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="ProblemOut")}}}
     found: dict[int | str, dict[str, Any]] = {}
     for kind in sorted({*kinds, *always}, key=lambda kind: (kind.status, kind)):
-        known = found.setdefault(kind.status, {"description": kind.title, "content": content})
-        if kind.title not in known["description"]:
-            known["description"] += f"; {kind.title[0].lower()}{kind.title[1:]}"
+        known = found.setdefault(kind.status, {"description": kind.heading, "content": content})
+        if kind.heading not in known["description"]:
+            known["description"] += f"; {kind.heading[0].lower()}{kind.heading[1:]}"
     return found
 
 

@@ -99,7 +99,7 @@ def _of_framework(request: Request, error: HTTPException) -> Response:
 
 
 class Boundary:
-    """The outermost middleware: an unforeseen error is a bare 500 for the asker, all of it goes to the log."""
+    """The outermost middleware: an unforeseen error is a bare 500 outside, and whole in the log."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -36,7 +36,6 @@ class ImportRun:
         self._told_at = 0.0
         self.stop = threading.Event()
         self.report: ImportReport | None = None
-        self.error: GraphMemError | None = None
         self.problem: Problem | None = None
         self.thread = threading.Thread(target=self._run, name="import", daemon=True)
 
@@ -50,7 +49,6 @@ class ImportRun:
             self.report = self._work(self._progress, self.stop)
         except GraphMemError as error:
             self.problem = problem_of(error)
-            self.error = error
         except Exception:
             logger.exception("an import failed")
             self.problem = Problem(

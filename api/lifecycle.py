@@ -1,6 +1,6 @@
-"""Owns the service as a process: who runs on a home, starting it behind, ending it, and saying how it stands.
+"""Owns the service as a process: who runs on a home, starting it, ending it, saying how it stands.
 
-It is not the service itself (that is `api.service`). Whether a listener is ours is decided by a handshake that
+It is not the service (that is `api.service`). Whether a listener is ours is decided by a handshake that
 only a holder of the home's token can answer, so the token is never sent to a stranger; every wait has an end.
 """
 
@@ -87,7 +87,7 @@ def _healthz(port: int, nonce: str, until: float) -> object:
     try:
         with socket.create_connection((LOOPBACK, port), max(until - time.monotonic(), 0.01)) as connection:
             connection.sendall(request.encode())
-            # A deadline for the whole answer: a time limit for each read would let a slow talker go on for ever.
+            # One deadline for the whole answer: a limit for each read would let a slow talker go on.
             while len(received) < _MOST_ANSWER_BYTES and (left := until - time.monotonic()) > 0:
                 connection.settimeout(left)
                 chunk = connection.recv(8_192)
@@ -111,7 +111,7 @@ def status(home: Home) -> ServiceStatus:
         who = f"process {holder.pid}" + (f" ({holder.purpose})" if holder.purpose else "")
         return ServiceStatus(
             ServiceState.BUSY,
-            f"No service answers, but {who} holds {home.path}: it may be starting or stopping, try again soon.",
+            f"No service answers, but {who} holds {home.path}: it may be starting or stopping, try again.",
         )
     return ServiceStatus(
         ServiceState.STOPPED, f"No GraphMem service runs on {home.path}: start one with `graphmem serve`."

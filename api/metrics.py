@@ -52,7 +52,9 @@ class Counters:
             f"graphmem_start_time_seconds {self._started_at:.3f}",
             *_family("graphmem_projects", "gauge", "Registered projects."),
             f"graphmem_projects {projects}",
-            *_family("graphmem_observations_total", "counter", "Observations received, by what became of them."),
+            *_family(
+                "graphmem_observations_total", "counter", "Observations received, by what became of them."
+            ),
             *(f'graphmem_observations_total{{result="{_label(name)}"}} {n}' for name, n in observations),
             *_family("graphmem_requests_total", "counter", "Answered requests."),
             *(

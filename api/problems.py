@@ -56,7 +56,7 @@ class ProblemKind(StrEnum):
         return _STATUS[self].value
 
     @property
-    def title(self) -> str:
+    def heading(self) -> str:
         """The kind in a few words, the same each time."""
         return _TITLE.get(self, _STATUS[self].phrase)
 
@@ -143,7 +143,7 @@ class Problem:
         """Return the problem document."""
         return ProblemOut(
             type=_URN + self.kind,
-            title=self.kind.title if self.other_status is None else HTTPStatus(self.other_status).phrase,
+            title=self.kind.heading if self.other_status is None else HTTPStatus(self.other_status).phrase,
             status=self.status,
             detail=self.detail,
             errors=[FieldErrorOut.of(error) for error in self.errors],

@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from api.answers import BODY, json_body, problems
 from api.bodies import ImportIn, read_shape
+from api.faults import problem_response
 from api.imports import Imports, Work
 from api.parameters import PRESENT_ONLY, MemoryHere, Slug, project_of
 from api.problems import ProblemKind
@@ -57,8 +58,8 @@ async def import_history(request: Request, memory: MemoryHere, project: Slug) ->
     imports: Imports = request.app.state.imports
     run = imports.start(_work(await run_in_threadpool(project_of, memory, project), body))
     await run.first_news(_FIRST_NEWS_SECONDS)
-    if run.error is not None:
-        raise run.error
+    if run.problem is not None:
+        return problem_response(run.problem)
     return StreamingResponse(run.lines(), media_type=MEDIA_TYPE, headers={"Cache-Control": "no-store"})
 
 

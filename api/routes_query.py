@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from api.answers import BODY, answer, json_body, problems
 from api.bodies import QueryIn, read_shape
-from api.parameters import PRESENT_ONLY, MemoryHere, Slug, as_of_refused, project_of
+from api.parameters import MOST_ITEMS, PRESENT_ONLY, MemoryHere, Slug, as_of_refused, project_of
 from api.problems import ProblemKind
 from api.schemas import SearchOut
 
@@ -35,9 +35,13 @@ async def query(request: Request, memory: MemoryHere, project: Slug) -> Response
 
     def ask() -> SearchOut:
         hits = project_of(memory, project).search(
-            body.text, body.limit, since=body.since, until=body.until, types=tuple(body.types)
+            body.text,
+            MOST_ITEMS if body.kinds else body.limit,
+            since=body.since,
+            until=body.until,
+            types=tuple(body.types),
         )
-        wanted = [hit for hit in hits if not body.kinds or hit.kind in body.kinds]
+        wanted = [hit for hit in hits if not body.kinds or hit.kind in body.kinds][: body.limit]
         return SearchOut.of_hits(
             wanted, budget_tokens=body.budget_tokens, explain=body.explain, degraded=TEXT_ONLY
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
 from pydantic import Field, ValidationError
 from pydantic_settings import (
@@ -45,9 +45,7 @@ class Settings(BaseSettings):
         """
         chosen = Path(home or os.environ.get(_PREFIX + "HOME") or default_home()).expanduser().absolute()
         given = {"home": chosen} if port is None else {"home": chosen, "port": port}
-        located = type(
-            cls.__name__, (cls,), {"_config_file": chosen / CONFIG_NAME, "__module__": cls.__module__}
-        )
+        located = cast(type[Self], type(cls.__name__, (cls,), {"_config_file": chosen / CONFIG_NAME}))
         try:
             return located(**given)
         except ValidationError as error:
