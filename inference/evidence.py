@@ -35,7 +35,8 @@ class FileHistory:
     `edits` are the last occasions that changed it (100 are enough: older ones weigh under .001), `reads`
     the last occasions that read it without changing it. `followers[i]` are the occasions that came after
     `edits[i]` in the same session, or open the actor's next session within a day; `concepts` is the
-    file's concept profile, concept to weight.
+    file's concept profile, concept to weight, idf-weighted. `read_followers[i]` are the later occasions of
+    the same session as `reads[i]`. `path` is the file's present name, for likeness of names and folders.
     """
 
     file: int
@@ -43,6 +44,19 @@ class FileHistory:
     reads: tuple[Occasion, ...] = ()
     followers: tuple[tuple[Occasion, ...], ...] = ()
     concepts: Mapping[int, float] = field(default_factory=dict)
+    read_followers: tuple[tuple[Occasion, ...], ...] = ()
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of a candidate by itself.
+
+    `path` is its present name, `touches` the sum of 2^(-age / 90 days) over the occasions that changed it.
+    """
+
+    path: str = ""
+    touches: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

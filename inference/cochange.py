@@ -1,0 +1,136 @@
+"""Owns co-change: how likely a file is changed in the same occasion as the queried one, with the evidence.
+
+It is not the final probability (that is `inference.ranking`, which adds concepts, order and surroundings).
+The formula is *geom*: a relative frequency in which the k-th last change of the queried file counts .93^k
+and an occasion of n files counts min(1, 3/(n-1)). Decay by touches orders better than decay by calendar,
+and the size weight keeps hubs such as lock files from being everybody's neighbour. Constants were measured
+on twelve histories (MAP .476 against .427 of plain rule confidence).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from inference.evidence import FileHistory, Occasion
+
+DECAY = 0.93
+"""Weight of a change against the one after it."""
+FULL_SIZE = 4
+"""Up to this many files in an occasion its pairs count fully, then 3 / (n - 1)."""
+SHRINK = 0.25
+"""Added to the denominator, so that a single sighting is no certainty."""
+MAX_SIZE = 100
+"""An occasion with more files than this is bulk work and says nothing about pairs."""
+TOUCHES = 100
+"""Older changes weigh under .001 and are left out."""
+KEYS = 3
+"""Occasions named as evidence."""
+
+POWERS = tuple(DECAY**k for k in range(TOUCHES))
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """What speaks for one candidate: the score in 0..1 and the occasions behind it (see `Ranked`)."""
+
+    score: float
+    together: int
+    of: int
+    sessions: int
+    last_seen: float
+    keys: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairEvidence:
+    """The scores of all candidates and the occasions behind each, newest first, of `of` occasions."""
+
+    scores: Mapping[int, float]
+    occasions: Mapping[int, Sequence[Occasion]]
+    of: int
+
+
+def newest_first(occasions: Iterable[Occasion]) -> list[Occasion]:
+    """Return the last hundred occasions, the newest first; the key orders those of the same time."""
+    return sorted(occasions, key=_place, reverse=True)[:TOUCHES]
+
+
+def _place(occasion: Occasion) -> tuple[float, int]:
+    return occasion.at, occasion.key
+
+
+def size_weight(size: int) -> float:
+    """Return how much an occasion of `size` files says about a pair in it: 0 for one file and for bulk."""
+    if not 1 < size <= MAX_SIZE:
+        return 0.0
+    return min(1.0, (FULL_SIZE - 1) / (size - 1))
+
+
+def pair_evidence(history: FileHistory) -> PairEvidence:
+    """Score every file that changed along with the queried one; the queried file itself is left out.
+
+    Bulk occasions and those that changed only the queried file weigh in the denominator alone.
+    """
+    edits = newest_first(history.edits)
+    sums: dict[int, float] = {}
+    occasions: dict[int, list[Occasion]] = {}
+    for power, occasion in zip(POWERS, edits, strict=False):
+        weight = power * size_weight(occasion.size)
+        if weight == 0.0:
+            continue
+        for file in occasion.edited:
+            if file in sums:
+                sums[file] += weight
+                occasions[file].append(occasion)
+            else:
+                sums[file] = weight
+                occasions[file] = [occasion]
+    for mapping in (sums, occasions):
+        mapping.pop(history.file, None)
+    total = sum(POWERS[: len(edits)]) + SHRINK
+    return PairEvidence({file: value / total for file, value in sums.items()}, occasions, len(edits))
+
+
+def joint_evidence(histories: Sequence[FileHistory]) -> PairEvidence:
+    """Score candidates against several known files: noisy-or of the scores, each occasion counted once.
+
+    The queried files themselves are left out. Independence of the known files is assumed; measured MAP .458.
+    """
+    if len(histories) == 1:
+        return pair_evidence(histories[0])
+    missing: dict[int, float] = {}
+    occasions: dict[int, dict[int, Occasion]] = {}
+    for history in histories:
+        single = pair_evidence(history)
+        for file, score in single.scores.items():
+            missing[file] = missing.get(file, 1.0) * (1.0 - score)
+            occasions.setdefault(file, {}).update((seen.key, seen) for seen in single.occasions[file])
+    known = {history.file for history in histories}
+    return PairEvidence(
+        {file: 1.0 - miss for file, miss in missing.items() if file not in known},
+        {file: newest_first(seen.values()) for file, seen in occasions.items() if file not in known},
+        len({edit.key for history in histories for edit in newest_first(history.edits)}),
+    )
+
+
+def joint(evidence: PairEvidence, file: int) -> Joint | None:
+    """Return the score and evidence of one candidate, or None when it never changed along."""
+    seen = evidence.occasions.get(file)
+    if not seen:
+        return None
+    return Joint(
+        score=evidence.scores[file],
+        together=len(seen),
+        of=evidence.of,
+        sessions=len({occasion.session for occasion in seen}),
+        last_seen=seen[0].at,
+        keys=tuple(occasion.key for occasion in seen[:KEYS]),
+    )
+
+
+def file_scores(history: FileHistory) -> dict[int, Joint]:
+    """Return score and evidence of every file that ever changed along with the queried one."""
+    evidence = pair_evidence(history)
+    found = ((file, joint(evidence, file)) for file in evidence.scores)
+    return {file: record for file, record in found if record is not None}
