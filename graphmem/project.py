@@ -112,7 +112,7 @@ class Project:
             raise
 
     def close(self, *, only_if_idle: bool = False) -> bool:
-        """Close the files; with `only_if_idle` not while somebody uses them. The next use opens them again."""
+        """Close the files until the next use; with `only_if_idle` not while somebody uses them."""
         with self._lock:
             if only_if_idle and self._users:
                 return False

@@ -87,33 +87,39 @@ class Lineage:
         return self.files[file].alive
 
     def step(self, mentions: Sequence[Mention]) -> list[Resolved]:
-        """Resolve the mentions of one observation against the state before it, then apply them all."""
-        resolved: list[Resolved] = []
+        """Resolve the mentions of one observation against the state before it, then apply them all.
+
+        Renames come first whatever the order: another mention of a new name means the file that moved there.
+        """
+        order = sorted(range(len(mentions)), key=lambda index: mentions[index].change is not Change.RENAMED)
+        arrivals: dict[str, int] = {}
+        resolved: dict[int, Resolved] = {}
         seen: set[int] = set()
-        for mention in mentions:
-            file = self._resolve(mention)
+        for index in order:
+            mention = mentions[index]
+            file = self._resolve(mention, arrivals)
+            if mention.change is Change.RENAMED:
+                arrivals[mention.path] = file
             state = self.files[file]
             named = mention.change in (Change.RENAMED, Change.ADDED)
             path = mention.path if named else state.path
-            resolved.append(Resolved(file, mention.change, state.alive, path, file in seen))
+            resolved[index] = Resolved(file, mention.change, state.alive, path, file in seen)
             seen.add(file)
-        self._apply(mentions, resolved)
-        return resolved
+        self._apply([(mentions[index], resolved[index]) for index in order])
+        return [resolved[index] for index in range(len(mentions))]
 
-    def _resolve(self, mention: Mention) -> int:
-        match mention.change:
-            case Change.RENAMED:
-                source = mention.old_path if mention.old_path is not None else mention.path
-                file = self.names.get(source)
-                return file if file is not None else self._new(source, alive=True)
-            case Change.ADDED:
-                file = self.names.get(mention.path)
-                if file is None or self.files[file].path != mention.path:
-                    return self._new(mention.path, alive=False)
-                return file
-            case _:
-                file = self.names.get(mention.path)
-                return file if file is not None else self._new(mention.path, alive=True)
+    def _resolve(self, mention: Mention, arrivals: dict[str, int]) -> int:
+        if mention.change is Change.RENAMED:
+            source = mention.old_path if mention.old_path is not None else mention.path
+            moving = self.names.get(source)
+            return moving if moving is not None else self._new(source, alive=True)
+        file = arrivals.get(mention.path, self.names.get(mention.path))
+        if file is None:
+            return self._new(mention.path, alive=mention.change is not Change.ADDED)
+        moved_away = mention.path not in arrivals and self.files[file].path != mention.path
+        if mention.change is Change.ADDED and moved_away:
+            return self._new(mention.path, alive=False)
+        return file
 
     def _new(self, path: str, *, alive: bool) -> int:
         file = self.next_id
@@ -123,28 +129,31 @@ class Lineage:
         self.births[file] = path
         return file
 
-    def _apply(self, mentions: Iterable[Mention], resolved: Sequence[Resolved]) -> None:
-        moved = {entry.file for entry in resolved if entry.change is Change.RENAMED and not entry.repeated}
-        for mention, entry in zip(mentions, resolved, strict=True):
-            if entry.repeated:
-                continue
+    def _apply(self, entries: Iterable[tuple[Mention, Resolved]]) -> None:
+        chosen = [(mention, entry) for mention, entry in entries if not entry.repeated]
+        moving = {entry.file for mention, entry in chosen if mention.change is Change.RENAMED}
+        for mention, entry in chosen:
             state = self.files[entry.file]
             match mention.change:
                 case Change.DELETED:
                     state.alive = False
                 case Change.RENAMED:
-                    self._bury(mention.path, entry.file, moved)
+                    moving.discard(entry.file)
+                    self._bury(mention.path, entry.file, moving)
                     self.names[mention.path] = entry.file
                     state.path, state.alive = mention.path, True
                 case Change.MODIFIED | Change.ADDED:
                     state.alive = True
+                    if self.names[state.path] != entry.file:
+                        # Another file took its name; what was changed under an old name lives there.
+                        state.path = mention.path
                 case Change.READ:
                     pass
 
-    def _bury(self, path: str, file: int, moved: set[int]) -> None:
-        """Mark the file that a rename overwrote as gone, so that no two live files share a name."""
+    def _bury(self, path: str, file: int, moving: set[int]) -> None:
+        """Mark the file that a rename overwrote as gone, unless it is still to move away itself."""
         other = self.names.get(path)
-        if other is None or other == file or other in moved:
+        if other is None or other == file or other in moving:
             return
         if self.files[other].path == path:
             self.files[other].alive = False

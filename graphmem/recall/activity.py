@@ -83,7 +83,8 @@ def active(view: View, files: dict[int, str], now: float, session: str | None) -
     """Return the other sessions that touched these files (id to path) in the last two hours, newest first."""
     latest: dict[tuple[str, str], ActiveSession] = {}
     rows = view.connection.execute(
-        "SELECT seq FROM observation WHERE at > ? AND at <= ? AND pairs = 1 ORDER BY at DESC, seq DESC LIMIT ?",
+        "SELECT seq FROM observation WHERE at > ? AND at <= ? AND pairs = 1"
+        " ORDER BY at DESC, seq DESC LIMIT ?",
         (now - ACTIVE_HOURS * HOUR, min(now, view.as_of), _WINDOW_LIMIT),
     ).fetchall()
     for head in view.heads(row[0] for row in rows):

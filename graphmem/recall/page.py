@@ -1,4 +1,4 @@
-"""Owns the cursors of lists: opaque text that names the last row shown, so that new rows don't shift pages."""
+"""Owns the cursors of lists: opaque text that names the last row shown; new rows don't shift the pages."""
 
 from __future__ import annotations
 

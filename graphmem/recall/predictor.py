@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from graphmem.postings import FileView, View
 from inference.concepts import idf
 from inference.evidence import FileHistory, Ranked
-from inference.ranking import candidates, next_files, rank
+from inference.ranking import candidates, rank
+from inference.sequence import next_files
 
 _PROFILED = 25
 

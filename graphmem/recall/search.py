@@ -42,7 +42,8 @@ def search(
         conditions.append(f"type IN ({','.join('?' * len(types))})")
         values += types
     rows = view.connection.execute(
-        f"SELECT seq, -bm25(text, {_WEIGHTS}) AS score FROM text JOIN observation ON observation.seq = text.rowid"
+        f"SELECT seq, -bm25(text, {_WEIGHTS}) AS score"
+        " FROM text JOIN observation ON observation.seq = text.rowid"
         f" WHERE {' AND '.join(conditions)} ORDER BY score DESC, observation.id LIMIT ?",
         (*values, limit),
     ).fetchall()
