@@ -122,13 +122,13 @@ class RemoteBackend:
 
     def sign_in_link(self) -> Shape:
         """Return a one-time link that signs a browser in."""
-        return self._post("/v1/sign-in-links", {})
+        return self._post("/v1/links", {})
 
     def import_history(self, project: str, source: HistorySource, progress: Progress) -> Shape:
         """Import through the service and return the report; leaving early stops the import there."""
-        body = {"source": source.kind, "location": source.location}
+        body: Shape = {"source": source.kind, "location": source.location}
         if source.kind == "git":
-            body |= {"include": source.include} | ({"ref": source.ref} if source.ref else {})
+            body |= {"include": source.include, "ref": source.ref}
         patient = httpx.Timeout(_TIMEOUT, read=None)
         with (
             _faults(),
@@ -150,14 +150,14 @@ class RemoteBackend:
             "run the same command again to go on."
         )
 
-    def _get(self, path: str, **parameters: Any) -> Shape:
+    def _get(self, route: str, **parameters: Any) -> Shape:
         given = {name: value for name, value in parameters.items() if value is not None}
         with _faults():
-            return _answer(self._client.get(path, params=given))
+            return _answer(self._client.get(route, params=given))
 
-    def _post(self, path: str, body: Shape) -> Shape:
+    def _post(self, route: str, body: Shape) -> Shape:
         with _faults():
-            return _answer(self._client.post(path, json=body))
+            return _answer(self._client.post(route, json=body))
 
 
 def _project(slug: str) -> str:

@@ -58,12 +58,28 @@ class LazyGroup(click.Group):
         return found
 
 
+def _say_version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    """Print the version and end the program."""
+    if wanted:
+        from api.version import running_version
+
+        click.echo(f"graphmem {running_version()}")
+        context.exit()
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example: graphmem import git . && graphmem impact src/app.py",
 )
-@click.version_option(package_name="graphmem", prog_name="graphmem")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_say_version,
+    help="Say which version runs.",
+)
 @common_options
 def program() -> None:
     """Tell what else changes when a file changes, from the history of the work itself."""

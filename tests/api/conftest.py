@@ -1,0 +1,118 @@
+"""Owns what the tests of the ways in share: an installation, and the program run as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import site
+import subprocess
+import sysconfig
+import venv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A virtual environment that holds GraphMem: its interpreter and the console script."""
+
+    python: Path
+    script: Path
+
+
+@pytest.fixture(scope="session")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """A virtual environment with GraphMem from this tree, made as an editable install makes it."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, symlinks=True)
+    paths = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)})
+    outer = [
+        entry for entry in [*site.getsitepackages(), sysconfig.get_path("purelib")] if Path(entry).is_dir()
+    ]
+    lines = [str(ROOT), *(f"import site; site.addsitedir({entry!r})" for entry in dict.fromkeys(outer))]
+    Path(paths["purelib"], "graphmem_from_tree.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    python = Path(paths["scripts"], "python")
+    script = Path(paths["scripts"], "graphmem")
+    script.write_text(
+        f"#!{python}\nimport sys\nfrom graphmem_start import main\nsys.exit(main())\n", encoding="utf-8"
+    )
+    script.chmod(0o755)
+    return Installation(python, script)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one run of the program did."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def shape(self) -> Any:
+        """The JSON on standard output."""
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """`graphmem`, run as a process with a home of its own."""
+
+    installation: Installation
+    home: Path
+
+    def command(self, *arguments: str | bytes | Path) -> list[str | bytes | Path]:
+        """Return the command line of a run."""
+        return [self.installation.script, *arguments]
+
+    def environment(self, **changes: str | None) -> dict[str, str]:
+        """Return the environment of a run; None takes a variable out."""
+        found = {**os.environ, "GRAPHMEM_HOME": str(self.home), **changes}
+        found.setdefault("PYTHONPATH", None)
+        return {name: value for name, value in found.items() if value}
+
+    def __call__(
+        self,
+        *arguments: str | bytes | Path,
+        cwd: Path | None = None,
+        input: str | None = None,
+        environment: Mapping[str, str | None] | None = None,
+        prefix: Sequence[str] = (),
+    ) -> Outcome:
+        """Run and return what came of it; a traceback fails the test whatever was asked for."""
+        done = subprocess.run(
+            [*prefix, *self.command(*arguments)],
+            cwd=cwd or self.home.parent,
+            env=self.environment(**(environment or {})),
+            input=input,
+            capture_output=True,
+            timeout=PATIENCE,
+            encoding="utf-8",
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    def good(self, *arguments: str | bytes | Path, cwd: Path | None = None) -> Outcome:
+        """Run what must succeed."""
+        outcome = self(*arguments, cwd=cwd)
+        assert outcome.status == 0, outcome.err
+        return outcome
+
+
+@pytest.fixture
+def graphmem(installation: Installation, tmp_path: Path) -> Program:
+    """The program with a new home; `graphmem("impact", "a.py", cwd=...)` runs it."""
+    return Program(installation, tmp_path / "home")
+
+
+@pytest.fixture
+def program_on(installation: Installation) -> Callable[[Path], Program]:
+    """The program on a home of the test's choice."""
+    return lambda home: Program(installation, home)
