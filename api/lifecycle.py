@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from api.guard import Doorkeeper
+from api.doorkeeper import Doorkeeper
 from graphmem.errors import ConflictError, UnavailableError
 from graphmem.home import Home, ServiceRecord
 

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from api import metrics
 from api.answers import answer, problems
-from api.guard import COOKIE_SECONDS, Doorkeeper
+from api.doorkeeper import COOKIE_SECONDS, Doorkeeper
 from api.lifecycle import service_url
 from api.pages import first_page, routes_page
 from api.parameters import PRESENT_ONLY, MemoryHere

@@ -34,7 +34,8 @@ from api import (
 )
 from api.answers import component_schemas, problems
 from api.bodies import ImpactIn, ImportIn, ProjectIn, QueryIn
-from api.guard import OPEN_BY_CODE, OPEN_TO_ALL, Doorkeeper, Guard
+from api.doorkeeper import Doorkeeper
+from api.guard import OPEN_BY_CODE, OPEN_TO_ALL, Guard
 from api.imports import Imports
 from api.lifecycle import LOG_NAME, listen, refuse_second, service_url
 from api.metrics import Counters, Meter
