@@ -1,16 +1,25 @@
-"""Owns what all tests share: a world of their own (home, git settings), public data, a git builder.
+"""Owns what all tests share: a world of their own (home, git settings), public data, git builder, service.
 
 It is not a place for stand-ins of our own parts: tests run the real ones.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import site
 import subprocess
+import sys
+import sysconfig
+import threading
+import time
+import venv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -18,6 +27,8 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.register_profile("ci", parent=settings.get_profile("patient"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "patient")
 
+Answer = TypeVar("Answer")
+ROOT = Path(__file__).resolve().parents[1]
 DATA_VARIABLE = "GRAPHMEM_DATA"
 PLATFORM = "platform: "
 """A skip whose reason begins so is about the machine (its user, system or file system), not about data."""
@@ -193,3 +204,142 @@ def git_repository(tmp_path: Path) -> Callable[..., GitRepository]:
         return repository
 
     return build
+
+
+# ---- the service -------------------------------------------------------------------------------
+
+
+def wait_until(condition: Callable[[], Answer], seconds: float = 20.0) -> Answer:
+    """Return the first true answer of `condition`; fail the test when there is none in time."""
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            pytest.fail(f"waited {seconds:.0f} s in vain")
+        threading.Event().wait(0.02)
+
+
+@pytest.fixture(scope="session")
+def eventually() -> Callable[..., Any]:
+    """`eventually(condition)`: wait for something to become true, with a deadline."""
+    return wait_until
+
+
+@dataclass(slots=True)
+class RunningService:
+    """A real service in a process of its own on a home of its own; `client` carries the token."""
+
+    home: Path
+    port: int
+    token: str
+    process: subprocess.Popen[bytes]
+    client: httpx.Client
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def stranger(self) -> httpx.Client:
+        """Return a client without the token; the caller closes it."""
+        return httpx.Client(base_url=self.url, timeout=30, trust_env=False)
+
+    def project(self, root: Path, slug: str | None = None) -> str:
+        """Register `root` (made if it is missing) and return the project's path below the service."""
+        root.mkdir(parents=True, exist_ok=True)
+        answer = self.client.post("/v1/projects", json={"root": str(root), "slug": slug})
+        assert answer.status_code in {200, 201}, answer.text
+        return f"/v1/projects/{answer.json()['slug']}"
+
+    def end(self) -> int:
+        """End the service as `graphmem stop` does and return its exit status."""
+        self.client.close()
+        if self.process.poll() is None:
+            self.process.terminate()
+        return self.process.wait(30)
+
+
+def launch_service(home: Path, port: int = 0) -> RunningService:
+    """Start a service and return it once it has said where it listens."""
+    root = Path(__file__).parent.parent
+    environment = dict(os.environ, GRAPHMEM_HOME=str(home), GRAPHMEM_PORT=str(port), PYTHONPATH=str(root))
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "output.txt").open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "api.service"],
+            env=environment,
+            stdout=output,
+            stderr=output,
+            cwd=home,
+        )
+
+    def listening() -> dict[str, Any] | None:
+        if process.poll() is not None:
+            pytest.fail(f"the service ended at once: {(home / 'output.txt').read_text()}")
+        try:
+            record: dict[str, Any] = json.loads((home / "service.json").read_text())
+        except (OSError, ValueError):
+            return None
+        return record if record["pid"] == process.pid else None
+
+    record = wait_until(listening, 60)
+    token = (home / "token").read_text().strip()
+    client = httpx.Client(
+        base_url=f"http://127.0.0.1:{record['port']}",
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=60,
+        trust_env=False,
+    )
+    return RunningService(home, record["port"], token, process, client)
+
+
+@pytest.fixture
+def start_service(tmp_path: Path) -> Iterator[Callable[..., RunningService]]:
+    """A starter of services of the test's own: `start_service(home, port=0)`; all are ended after it."""
+    started: list[RunningService] = []
+
+    def start(home: Path | None = None, port: int = 0) -> RunningService:
+        started.append(launch_service(home or tmp_path / "home", port))
+        return started[-1]
+
+    yield start
+    for service in started:
+        service.end()
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    """One real service for all tests of this worker; each test takes a project of its own."""
+    running = launch_service(tmp_path_factory.mktemp("service"))
+    yield running
+    assert running.end() == 0
+
+
+# ---- GraphMem as a user has it -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A virtual environment that holds GraphMem: its interpreter and the console script."""
+
+    python: Path
+    script: Path
+
+
+@pytest.fixture(scope="session")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """A virtual environment with GraphMem from this tree, made as an editable install makes it."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, symlinks=True)
+    paths = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)})
+    outer = [
+        entry for entry in (*site.getsitepackages(), sysconfig.get_path("purelib")) if Path(entry).is_dir()
+    ]
+    lines = [str(ROOT), *(f"import site; site.addsitedir({entry!r})" for entry in dict.fromkeys(outer))]
+    Path(paths["purelib"], "graphmem_from_tree.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    python, script = (Path(paths["scripts"], name) for name in ("python", "graphmem"))
+    start = "import sys\nfrom graphmem_start import main\nsys.exit(main())\n"
+    script.write_text(f"#!{python}\n{start}", encoding="utf-8")
+    script.chmod(0o755)
+    return Installation(python, script)
