@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from graphmem.errors import SourceError
 
 _TIMEOUT = 10.0
+_KIN_TIMEOUT = 5.0
 _SMALL = 65_536
 _CONFIG_LINE = re.compile(
     r"^\s*(?:\[\s*(?P<section>[^\]]*?)\s*\]\s*)?(?:(?P<key>[A-Za-z][\w-]*)\s*(?:=\s*(?P<value>.*?))?\s*)?$"
@@ -109,6 +110,35 @@ def remotes(common_dir: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def is_repository(folder: str) -> bool:
+    """Return whether `folder` is a git common dir itself, such as `/r/.git` or a bare `/srv/app.git`."""
+    return _is_git_dir(folder)
+
+
+def are_related(ours: str, theirs: str) -> bool:
+    """Return whether two repositories (by common dir) are copies of one: by a remote or by a root commit.
+
+    Starts git where the remotes don't tell; a repository too big to answer within seconds counts as another.
+    """
+    our_remotes, their_remotes = remotes(ours), remotes(theirs)
+    if our_remotes & their_remotes or their_remotes & _places(ours) or our_remotes & _places(theirs):
+        return True
+    return bool(_root_commits(ours) & _root_commits(theirs))
+
+
+def _places(common_dir: str) -> frozenset[str]:
+    main = _main_root(common_dir)
+    return frozenset({common_dir} if main is None else {common_dir, os.path.realpath(main)})
+
+
+def _root_commits(common_dir: str) -> frozenset[bytes]:
+    try:
+        printed = git_output(common_dir, ["rev-list", "--max-parents=0", "HEAD"], timeout=_KIN_TIMEOUT)
+    except SourceError:
+        return frozenset()
+    return frozenset(printed.split())
+
+
 # ---- git itself --------------------------------------------------------------------------------
 
 
@@ -117,16 +147,10 @@ def git_environment() -> dict[str, str]:
 
     The caller's GIT_DIR and its like are left out: they would turn every question to another repository.
     """
-    kept = {
-        "GIT_CONFIG_GLOBAL",
-        "GIT_CONFIG_SYSTEM",
-        "GIT_CONFIG_NOSYSTEM",
-        "GIT_EXEC_PATH",
-        "GIT_SSL_CAINFO",
-    }
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in kept}
+    kept = re.compile(r"(?!GIT_)|GIT_(?:CONFIG_(?!PARAMETERS)|EXEC_PATH$|SSL_)")
+    clean = {key: value for key, value in dict(os.environ).items() if kept.match(key)}
     clean |= {
-        "LC_ALL": "C.UTF-8",
+        "LC_ALL": "C",
         "LANGUAGE": "",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",

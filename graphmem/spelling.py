@@ -16,13 +16,16 @@ from collections.abc import Iterator
 _DRIVE = re.compile(r"[A-Za-z]:(?=[\\/]|$)")
 _DEVICE = re.compile(r"[\\/]{2}[?.][\\/](?:UNC[\\/])?", re.IGNORECASE)
 _LINUX_SHARE = re.compile(r"//wsl(?:\$|\.localhost)/[^/]+(?=/|$)", re.IGNORECASE)
+_FILE_URL = re.compile(
+    r"file:(?://(?P<host>[^/\\]*))?(?P<path>/.*?)(?:#L?\d+(?:[-:,]L?\d+)*)?", re.IGNORECASE | re.DOTALL
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _ESCAPED_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
 _VARIED_PARTS = 4
 _REDACTED = re.compile(
     r"[\[<{(][^\[\]<>{}()/]*redacted[^\[\]<>{}()/]*[\]>})]"  # [REDACTED], <redacted:key>
-    r"|(?:^|/)[^/A-Za-z0-9]*(?-i:REDACTED)(?:[_-][A-Z0-9_-]+)?(?:\.[^/]*)?(?=/|$)"  # REDACTED.md
+    r"|(?:^|/)[^/A-Za-z0-9]*(?-i:REDACTED)(?-i:[_-][A-Z0-9_-]+)?[^/A-Za-z0-9.]*(?:\.[^/]*)?(?=/|$)"
     r"|\*{3,}|█{2,}|•{3,}",
     re.IGNORECASE,
 )
@@ -30,7 +33,7 @@ _REDACTED = re.compile(
 
 def is_windows(path: str) -> bool:
     """Return whether a canonical absolute path is a Windows one: `c:/...` or `//server/share/...`."""
-    return path[1:2] == ":" or path.startswith("//")
+    return not path.startswith("/") or path.startswith("//")
 
 
 def absolute(text: str) -> str | None:
@@ -52,6 +55,12 @@ def absolute(text: str) -> str | None:
 def share(text: str) -> str | None:
     """Return `//server/share/...` as a canonical UNC path, which on POSIX is otherwise read as `/...`."""
     return _unc(text) if text.startswith("//") and not text.startswith("///") else None
+
+
+def joined(folder: str, rest: str) -> str:
+    """Return the canonical absolute path of the relative `rest` below a canonical absolute folder."""
+    text = f"{folder.rstrip('/')}/{rest}"
+    return (share(text) if folder.startswith("//") else absolute(text)) or text
 
 
 def _drive(text: str) -> str:
@@ -77,14 +86,19 @@ def _unc(text: str) -> str:
 
 
 def from_url(text: str) -> str:
-    """Return the path that a `file:` URL names, percent-encoding resolved; any other text as it is."""
-    if not text[:7].lower().startswith(("file://", "file:/")):
+    """Return the path that a `file:` URL names; any other text as it is.
+
+    Percent-encoding is resolved; a line anchor such as `#L10` is cut; any other `#` or `?`
+    belongs to the name.
+    """
+    found = _FILE_URL.fullmatch(text)
+    if found is None:
         return text
-    parts = urllib.parse.urlsplit(text)
-    path = urllib.parse.unquote_to_bytes(parts.path).decode("utf-8", "surrogateescape")
-    if parts.netloc.lower() not in ("", "localhost"):
-        return f"\\\\{parts.netloc}{path}"
-    return path[1:] if path[:1] == "/" and _DRIVE.match(path[1:]) else path
+    path = urllib.parse.unquote_to_bytes(found["path"]).decode("utf-8", "surrogateescape")
+    host = found["host"] or ""
+    if host.lower() not in ("", "localhost"):
+        return f"\\\\{host}{path}"
+    return path[1:] if _DRIVE.match(path[1:]) else path
 
 
 def aliases(path: str) -> Iterator[str]:
