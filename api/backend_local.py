@@ -99,7 +99,7 @@ class LocalBackend:
             until=_at(question.until),
             types=question.types,
         )
-        return _plain(schemas.SearchOut.of_hits(hits))
+        return _plain(schemas.SearchOut.of_hits(hits, degraded=schemas.TEXT_ONLY))
 
     def stats(self, project: str) -> Shape:
         """Return counts and sizes."""

@@ -13,11 +13,9 @@ from api.answers import BODY, answer, json_body, problems
 from api.bodies import QueryIn, read_shape
 from api.parameters import MOST_ITEMS, PRESENT_ONLY, MemoryHere, Slug, as_of_refused, project_of
 from api.problems import ProblemKind
-from api.schemas import SearchOut
+from api.schemas import TEXT_ONLY, SearchOut
 
 router = APIRouter(prefix="/v1/projects/{project}/query", tags=["query"], dependencies=PRESENT_ONLY)
-
-TEXT_ONLY = "text index only: vectors and graph are not part of this version"
 
 
 @router.post(

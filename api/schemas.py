@@ -18,6 +18,9 @@ from graphmem.instant import to_iso
 from graphmem.recall.packing import pack, packed_tokens
 
 
+TEXT_ONLY = "text index only: vectors and graph are not part of this version"
+
+
 def _iso(at: object) -> object:
     return to_iso(at) if isinstance(at, int | float) else at
 
