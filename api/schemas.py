@@ -17,7 +17,6 @@ from graphmem import model
 from graphmem.instant import to_iso
 from graphmem.recall.packing import pack, packed_tokens
 
-
 TEXT_ONLY = "text index only: vectors and graph are not part of this version"
 
 
