@@ -24,9 +24,12 @@ MIGRATIONS = (
     CREATE INDEX path_kin ON path (kin);
     CREATE TABLE file (
         id INTEGER PRIMARY KEY, path INTEGER NOT NULL, first_path INTEGER NOT NULL, kin INTEGER NOT NULL,
-        alive INTEGER NOT NULL, noise TEXT
+        alive INTEGER NOT NULL, noise TEXT, folder TEXT NOT NULL, stem TEXT NOT NULL,
+        heat REAL NOT NULL, heat_at REAL NOT NULL
     );
     CREATE INDEX file_kin ON file (kin);
+    CREATE INDEX file_folder ON file (folder, heat_at);
+    CREATE INDEX file_stem ON file (stem, heat_at);
     CREATE TABLE claim (
         path INTEGER NOT NULL, at REAL NOT NULL, seq INTEGER NOT NULL, file INTEGER NOT NULL,
         PRIMARY KEY (path, at, seq)

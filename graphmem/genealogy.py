@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from graphmem.noise import noise_of
+from inference.activity import busyness
 from inference.lineage import Change, FileState, Lineage, Mention
+from inference.naming import folder, stem
 
 _ALWAYS = -1.0e18
+_HEAT_CHANGES = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,7 @@ class Genealogy:
         ).fetchone()
         alive = change is None or change[0] != Change.DELETED
         self._connection.execute("UPDATE file SET alive = ? WHERE id = ?", (alive, file))
+        self._warm((file,))
 
     def _take_out(self, stored: Iterable[int]) -> list[MentionRow]:
         """Delete these kins and return every mention they held."""
@@ -182,7 +186,7 @@ class Genealogy:
         paths, lineage = self._load(kin_of)
         stored_files = frozenset(lineage.files)
         claimed = dict(lineage.names)
-        touches: list[tuple[object, ...]] = []
+        touches: list[tuple[int, float, int, int, int, bool, int, int | None]] = []
         claims: list[tuple[object, ...]] = []
         for kin in kins:
             for (at, seq), rows in groupby(kin.rows, key=lambda row: (row.at, row.seq)):
@@ -213,6 +217,7 @@ class Genealogy:
                     claimed[name] = file
         self._write(kin_of, paths, lineage, stored_files)
         self._connection.executemany("INSERT INTO touch VALUES (?, ?, ?, ?, ?, ?, ?, ?)", touches)
+        self._warm({touch[0] for touch in touches})
         self._connection.executemany("INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?)", claims)
 
     def _settle(self, kins: Sequence[_Kin]) -> dict[str, int]:
@@ -271,15 +276,37 @@ class Genealogy:
         new, known = [], []
         for file, state in lineage.files.items():
             noise = noise_of(state.path)
-            row = (paths[state.path], state.alive, None if noise is None else noise.value)
+            row = (
+                paths[state.path],
+                state.alive,
+                None if noise is None else noise.value,
+                folder(state.path),
+                stem(state.path),
+            )
             if file in stored_files:
                 known.append((*row, file))
             else:
                 new.append((file, *row, paths[lineage.births[file]], kin_of[state.path]))
-        self._connection.executemany("UPDATE file SET path = ?, alive = ?, noise = ? WHERE id = ?", known)
         self._connection.executemany(
-            "INSERT INTO file (id, path, alive, noise, first_path, kin) VALUES (?, ?, ?, ?, ?, ?)", new
+            "UPDATE file SET path = ?, alive = ?, noise = ?, folder = ?, stem = ? WHERE id = ?", known
         )
+        self._connection.executemany(
+            "INSERT INTO file (id, path, alive, noise, folder, stem, first_path, kin, heat, heat_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
+            new,
+        )
+
+    def _warm(self, files: Iterable[int]) -> None:
+        """Sum up how busy these files are, always in order of time: sums of floats depend on the order."""
+        for file in files:
+            changes = self._connection.execute(
+                "SELECT at FROM touch WHERE file = ? AND change != ? AND repeated = 0"
+                " ORDER BY at DESC, seq DESC LIMIT ?",
+                (file, Change.READ, _HEAT_CHANGES),
+            ).fetchall()
+            last = changes[0][0] if changes else 0.0
+            heat = busyness((at for (at,) in changes), last)
+            self._connection.execute("UPDATE file SET heat = ?, heat_at = ? WHERE id = ?", (heat, last, file))
 
 
 def _names(rows: Iterable[MentionRow]) -> list[str]:

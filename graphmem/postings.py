@@ -15,11 +15,15 @@ from dataclasses import dataclass
 from graphmem.database import Database
 from graphmem.instant import DAY
 from graphmem.model import Noise
+from inference.activity import busyness, cooled
 from inference.evidence import FileHistory, Occasion
 from inference.lineage import Change
+from inference.naming import folder, stem
 
 EDITS = 100
 FOLLOWED = 30
+LATER = 10
+RECENT = 20
 PROFILE_OCCASIONS = 10
 NO_PAIR_SIZE = 1_000_000
 _CHUNK = 200
@@ -128,7 +132,9 @@ class View:
         edits = self._heads(file, "change != ?")
         reads = self._heads(file, "change = ?")
         follow = [self._following(head) for head in edits[:FOLLOWED]]
+        later = [self._later_in_session(head) for head in reads[:FOLLOWED]]
         heads = [*edits, *reads, *(head for head in follow if head is not None)]
+        heads += [head for heads_of_one in later for head in heads_of_one]
         members = self._members([head.seq for head in heads if head.pairs])
         return FileHistory(
             file=file,
@@ -136,6 +142,7 @@ class View:
             reads=tuple(_occasion(head, members) for head in reads),
             followers=tuple(() if head is None else (_occasion(head, members),) for head in follow),
             concepts=self.profile(file),
+            read_followers=tuple(tuple(_occasion(head, members) for head in heads) for heads in later),
         )
 
     def _heads(self, file: int, role: str) -> list[_Head]:
@@ -161,6 +168,69 @@ class View:
                 f"SELECT {fields} FROM observation WHERE actor = ? {after}", (head.actor, *place, until)
             ).fetchone()
         return None if row is None else _Head(*row)
+
+    def _later_in_session(self, head: _Head) -> list[_Head]:
+        rows = self.connection.execute(
+            "SELECT seq, at, session, actor, size, pairs FROM observation WHERE session = ?"
+            " AND (at > ? OR (at = ? AND seq > ?)) AND at <= ? AND size > 0 ORDER BY at, seq LIMIT ?",
+            (head.session, head.at, head.at, head.seq, self.as_of, LATER),
+        )
+        return [_Head(*row) for row in rows]
+
+    def recent_of(self, actor: str) -> tuple[Occasion, ...]:
+        """Return the last changing occasions of an actor, newest first."""
+        rows = self.connection.execute(
+            "SELECT seq, at, session, actor, size, pairs FROM observation"
+            " WHERE actor = (SELECT id FROM actor WHERE name = ?) AND at <= ? AND size > 0"
+            " ORDER BY at DESC, seq DESC LIMIT ?",
+            (actor, self.as_of, RECENT),
+        )
+        heads = [_Head(*row) for row in rows]
+        members = self._members([head.seq for head in heads if head.pairs])
+        return tuple(_occasion(head, members) for head in heads)
+
+    def neighbours(self, file: FileView, siblings: int, namesakes: int) -> list[int]:
+        """Return files of the same folder and of the same stem, those changed last first."""
+        found: list[int] = []
+        for column, value, limit in (
+            ("stem", stem(file.path), namesakes),
+            ("folder", folder(file.path), siblings),
+        ):
+            found += [
+                row[0]
+                for row in self.connection.execute(
+                    f"SELECT id FROM file WHERE {column} = ? AND alive = 1 AND id != ?"
+                    " ORDER BY heat_at DESC, id LIMIT ?",
+                    (value, file.id, limit),
+                )
+            ]
+        return found
+
+    def heat(self, files: Iterable[int], now: float) -> dict[int, float]:
+        """Return how busy each file is at `now`, see `inference.activity`."""
+        if self._now:
+            rows = (
+                (
+                    id,
+                    *self.connection.execute("SELECT heat, heat_at FROM file WHERE id = ?", (id,)).fetchone(),
+                )
+                for id in files
+            )
+            return {id: cooled(heat, since, now) for id, heat, since in rows}
+        return {
+            id: busyness(
+                (
+                    row[0]
+                    for row in self.connection.execute(
+                        "SELECT at FROM touch WHERE file = ? AND at <= ? AND change != ? AND repeated = 0"
+                        " ORDER BY at DESC, seq DESC LIMIT ?",
+                        (id, self.as_of, Change.READ, EDITS),
+                    )
+                ),
+                now,
+            )
+            for id in files
+        }
 
     def _members(self, numbers: Sequence[int]) -> dict[int, tuple[list[int], list[int]]]:
         members: dict[int, tuple[list[int], list[int]]] = {seq: ([], []) for seq in numbers}

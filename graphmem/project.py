@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from graphmem.capture.git import GitImporter
 from graphmem.capture.importing import Progress, run_import
-from graphmem.capture.intake import Intake, RefusedError
+from graphmem.capture.intake import Intake
 from graphmem.capture.jsonl import JsonlImporter
 from graphmem.capture.source import Importer
 from graphmem.database import DamageError
@@ -24,7 +24,6 @@ from graphmem.home import Home
 from graphmem.identity import PathResolver
 from graphmem.journal import Journal, Stored
 from graphmem.model import (
-    FieldProblem,
     Impact,
     ImportReport,
     Link,
@@ -167,7 +166,7 @@ class Project:
         with self._use() as files:
             now = self._clock()
             intake = Intake(self._resolver(files).resolve, now)
-            taken, rejected = _accept(items, intake)
+            taken, rejected = intake.accept_all(items)
             outcome = files.journal.append(taken, now, sighted=self._sighted(taken))
             files.follower.notify()
         accepted = outcome.count(Stored.INSERTED)
@@ -284,7 +283,7 @@ class Project:
         self, items: Sequence[Mapping[str, object] | Observation]
     ) -> tuple[list[Observation], list[Rejection]]:
         with self._use() as files:
-            return _accept(items, Intake(self._resolver(files).resolve, self._clock()))
+            return Intake(self._resolver(files).resolve, self._clock()).accept_all(items)
 
     # ---- questions ------------------------------------------------------------------------------
 
@@ -301,17 +300,17 @@ class Project:
     ) -> Impact:
         """Say what may be affected by a change of `paths`, and what goes on around them.
 
-        `intent`, `actor` and `branch` are taken for later rankers and change nothing yet. `as_of` (epoch
-        seconds) answers from what was known then.
+        The last work of `actor` makes its files likelier; `intent` and `branch` are taken for later rankers
+        and change nothing yet. `as_of` (epoch seconds) answers from what was known then.
 
         Raises:
             InvalidInputError: no path, a path outside the root, or `limit` outside 1 to 200.
         """
-        del intent, actor, branch
+        del intent, branch
         _check_limit(limit)
         resolved = self.resolve(paths)
         now = self._clock() if as_of is None else as_of
-        question = Question(resolved, session, limit)
+        question = Question(resolved, session, actor, limit)
 
         def answer(view: View, journal: Journal) -> Impact:
             def missing(candidates: Sequence[str]) -> set[str]:
@@ -393,7 +392,7 @@ class Project:
     def strongest_links(self, limit: int = 10) -> list[Link]:
         """Return the pairs of files that most surely change together."""
         _check_limit(limit)
-        return self._ask(lambda view, _: survey.strongest_links(view, limit))
+        return self._ask(lambda view, _: survey.strongest_links(view, limit, self._clock()))
 
     def busiest_files(self, limit: int = 10) -> list[str]:
         """Return the living files that were changed most often, noise left out."""
@@ -404,26 +403,6 @@ class Project:
         """Return how many journal entries were ever carried into the present derived file."""
         with self._use() as files:
             return files.follower.applied()
-
-
-def _accept(
-    items: Sequence[Mapping[str, object] | Observation], intake: Intake
-) -> tuple[list[Observation], list[Rejection]]:
-    taken: list[Observation] = []
-    rejected: list[Rejection] = []
-    for index, item in enumerate(items):
-        match item:
-            case Observation():
-                taken.append(item)
-            case Mapping():
-                try:
-                    taken.append(intake.accept(item))
-                except RefusedError as refusal:
-                    rejected.append(Rejection(index, refusal.problems))
-            case _:
-                problem = FieldProblem("observation", "must be an object with named fields; correct it")
-                rejected.append(Rejection(index, (problem,)))
-    return taken, rejected
 
 
 def _check_limit(limit: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from graphmem.errors import InvalidInputError
 from graphmem.instant import DAY, HOUR, from_iso, to_iso
-from graphmem.model import Fact, FactKind, FieldProblem, Observation, Rename, Scope, TaskState
+from graphmem.model import Fact, FactKind, FieldProblem, Observation, Rejection, Rename, Scope, TaskState
 
 MAX_TEXT = 64 * 1024
 MAX_FILES = 2_000
@@ -159,6 +159,22 @@ class Intake:
             id=observation.id or f"obs-{uuid.uuid4().hex}",
             notes=tuple(dict.fromkeys(notes)),
         )
+
+    def accept_all(
+        self, items: Sequence[Mapping[str, object] | Observation]
+    ) -> tuple[list[Observation], list[Rejection]]:
+        """Judge a batch: finished observations pass, the good mappings too, the bad ones by index."""
+        taken: list[Observation] = []
+        rejected: list[Rejection] = []
+        for index, item in enumerate(items):
+            if isinstance(item, Observation):
+                taken.append(item)
+                continue
+            try:
+                taken.append(self.accept(item))
+            except RefusedError as refusal:
+                rejected.append(Rejection(index, refusal.problems))
+        return taken, rejected
 
     def _moment(self, at: float | None) -> float:
         if at is None:

@@ -21,7 +21,7 @@ from graphmem.model import (
 from graphmem.postings import FileView, View
 from graphmem.recall import activity
 from graphmem.recall.note import warning
-from graphmem.recall.predictor import Prediction, predict
+from graphmem.recall.predictor import Asker, Prediction, predict
 from inference.lineage import Change
 from inference.ranking import WARNING_THRESHOLD
 
@@ -39,6 +39,7 @@ class Question:
 
     paths: tuple[str, ...]
     session: str | None = None
+    actor: str | None = None
     limit: int = 10
 
 
@@ -64,10 +65,11 @@ def impact(view: View, question: Question, now: float, missing: Missing) -> Impa
     paths = () if path is not None else question.paths
     if not known:
         return Impact(path, standing.status, standing.reason, None, now, paths)
-    predictions = predict(view, known, question.limit + _SPARE)
-    lost = missing([prediction.file.path for prediction in predictions.ranked])
+    predictions = predict(view, known, Asker(now, question.actor))
+    foremost = predictions.ranked[: question.limit + _SPARE]
+    lost = missing([prediction.file.path for prediction in foremost])
     lost |= missing([file.path for file, _ in predictions.upcoming[: _NEXT * 2]])
-    entries = [p for p in predictions.ranked if p.file.path not in lost]
+    entries = [prediction for prediction in foremost if prediction.file.path not in lost]
     affected = tuple(_affected(view, prediction) for prediction in entries[: question.limit])
     ids = [file.id for file in known]
     around = {file.id: file.path for file in known}
@@ -81,7 +83,9 @@ def impact(view: View, question: Question, now: float, missing: Missing) -> Impa
         path=path,
         status=standing.status,
         reason=standing.reason,
-        warning=None if standing.status is FileStatus.GONE else _warning(question, affected, len(entries)),
+        warning=None
+        if standing.status is FileStatus.GONE
+        else _warning(question, affected, predictions.linked),
         as_of=now,
         paths=paths,
         affected=affected,

@@ -1,21 +1,33 @@
 """Owns the one predictor: from files that are known to change to the files that may need a change too.
 
-`/impact`, the command line and `graphmem evaluate` all ask this object. It fetches what inference needs
+`/impact`, the command line and `graphmem evaluate` all ask this function. It fetches what inference needs
 from a view of the postings; the scoring itself is `inference.ranking`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from graphmem.postings import FileView, View
 from inference.concepts import idf
-from inference.evidence import FileHistory, Ranked
+from inference.evidence import FileHistory, Ranked, Standing
 from inference.ranking import candidates, rank
 from inference.sequence import next_files
 
+_CANDIDATES = 100
 _PROFILED = 25
+_SIBLINGS = 25
+_NAMESAKES = 10
+_UPCOMING = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, and when (epoch seconds): what they had in hand lately is likelier to change again."""
+
+    now: float
+    actor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,40 +40,53 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Best first; `upcoming` are files of the following piece of work with their probability."""
+    """Best first. `upcoming` are files of the following piece of work, `linked` counts those with evidence."""
 
     ranked: tuple[Prediction, ...]
     upcoming: tuple[tuple[FileView, float], ...]
+    linked: int
 
 
-def predict(view: View, files: Sequence[FileView], limit: int) -> Predictions:
+def predict(view: View, files: Sequence[FileView], asker: Asker) -> Predictions:
     """Rank the living files that may change along with `files`; ties go by path."""
-    histories = [view.history(file.id) for file in files]
-    profiles = _profiles(view, histories)
-    ranked = rank(histories, profiles)
-    known = view.files(entry.file for entry in ranked)
-    alive = [
-        Prediction(known[entry.file], entry)
-        for entry in ranked
-        if entry.file in known and known[entry.file].alive
-    ]
-    alive.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))
-    upcoming = next_files(histories)
-    coming = view.files(file for file, _ in upcoming)
-    following = [(coming[file], score) for file, score in upcoming if file in coming and coming[file].alive]
-    following.sort(key=lambda entry: (-entry[1], entry[0].path))
-    return Predictions(tuple(alive[:limit]), tuple(following))
+    histories = [replace(view.history(file.id), path=file.path) for file in files]
+    recent = () if asker.actor is None else view.recent_of(asker.actor)
+    found = dict.fromkeys(candidates(histories, _CANDIDATES, recent))
+    for file in files:
+        found.update(dict.fromkeys(view.neighbours(file, _SIBLINGS, _NAMESAKES)))
+    known = view.files(found)
+    living = {id: file for id, file in known.items() if file.alive}
+    heat = view.heat(living, asker.now)
+    standings = {id: Standing(file.path, heat[id]) for id, file in living.items()}
+    weighted, profiles = _profiles(view, histories, list(living)[:_PROFILED])
+    ranked = rank(weighted, profiles, standings, recent)
+    predictions = [Prediction(living[entry.file], entry) for entry in ranked if entry.file in living]
+    predictions.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))
+    return Predictions(
+        tuple(predictions),
+        _upcoming(view, next_files(weighted, recent)),
+        sum(prediction.ranked.together > 0 for prediction in predictions),
+    )
 
 
-def _profiles(view: View, histories: Sequence[FileHistory]) -> dict[int, dict[int, float]]:
-    """Return idf-weighted concept profiles of the queried files and of the foremost candidates."""
-    profiles = {history.file: dict(history.concepts) for history in histories}
-    for file in candidates(histories, _PROFILED):
-        profiles.setdefault(file, view.profile(file))
+def _profiles(
+    view: View, histories: Sequence[FileHistory], files: Sequence[int]
+) -> tuple[list[FileHistory], dict[int, dict[int, float]]]:
+    """Return the histories with, and these files', idf-weighted concept profiles."""
+    raw = {file: view.profile(file) for file in files}
     total = view.total()
-    frequencies = view.frequencies({concept for profile in profiles.values() for concept in profile})
-    weights = {concept: idf(total, count) for concept, count in frequencies.items()}
-    return {
-        file: {concept: weight * weights[concept] for concept, weight in profile.items()}
-        for file, profile in profiles.items()
-    }
+    concepts = {concept for profile in raw.values() for concept in profile}
+    concepts.update(concept for history in histories for concept in history.concepts)
+    weights = {concept: idf(total, count) for concept, count in view.frequencies(concepts).items()}
+
+    def weigh(profile: Mapping[int, float]) -> dict[int, float]:
+        return {concept: value * weights[concept] for concept, value in profile.items()}
+
+    weighted = [replace(history, concepts=weigh(history.concepts)) for history in histories]
+    return weighted, {file: weigh(profile) for file, profile in raw.items()}
+
+
+def _upcoming(view: View, scored: Sequence[tuple[int, float]]) -> tuple[tuple[FileView, float], ...]:
+    files = view.files(file for file, _ in scored[:_UPCOMING])
+    living = [(files[file], score) for file, score in scored if file in files and files[file].alive]
+    return tuple(sorted(living, key=lambda entry: (-entry[1], entry[0].path)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from graphmem.model import Evidence, Link, ProjectStats
 from graphmem.postings import View
-from graphmem.recall.predictor import predict
+from graphmem.recall.predictor import Asker, predict
 from inference.lineage import Change
 
 _SEEDS = 60
@@ -72,14 +72,14 @@ def busiest_files(view: View, limit: int) -> list[str]:
     return [row[0] for row in rows]
 
 
-def strongest_links(view: View, limit: int) -> list[Link]:
+def strongest_links(view: View, limit: int, now: float) -> list[Link]:
     """Return the surest pairs among the busiest files, seen in at least two sessions, one row a pair."""
     found: dict[tuple[str, str], Link] = {}
     for path in busiest_files(view, _SEEDS):
         file = view.file(path)
         if file is None:
             continue
-        for prediction in predict(view, [file], _PARTNERS).ranked:
+        for prediction in predict(view, [file], Asker(now)).ranked[:_PARTNERS]:
             ranked = prediction.ranked
             if prediction.file.noise is not None or ranked.sessions < _LEAST_SESSIONS:
                 continue
