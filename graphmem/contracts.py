@@ -1,0 +1,217 @@
+"""Owns the connection points an observation names, and which of them its words say were replaced.
+
+It is not the shapes themselves (`graphmem.endpoints`, `graphmem.mentions`). What a text says is data: a
+contract comes from its wording alone, and precision goes before completeness.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from graphmem.endpoints import Endpoint, endpoints, version_of, with_version, without_foreign_urls
+from graphmem.mentions import Mention, is_database_file, mentions
+from graphmem.model import Observation, TaskState
+
+MOST_CONTRACTS = 50
+
+_PLACEHOLDER = "{version}"
+_GAP = 80
+_SENTENCE_END = re.compile(r"[。！？!?\n]|\.\s")
+_MOVED_TO = (
+    r"(?:(?:has|have|is|was|are|were|been|be|now|endpoint|route|table|event|setting|接口|表|事件|现在|已经?|已全部)\s?){0,5}"
+    r"(?:(?:moves?|moved|migrates?|migrated|changes?|changed|renamed|switched|upgraded)\s(?:over\s)?(?:in)?to"
+    r"|(?:replaced|superseded)\s(?:by|with)|deprecated\sin\sfavou?r\sof|deprecated\s?[,;:]\s?(?:please\s)?use"
+    r"|迁移到|迁移至|迁移为|迁到|迁至|移到|改为|改成|改用|改名为|重命名为|替换为|替换成|升级到|升级为|切换到|切换为|切到|换成"
+    r"|(?:废弃|弃用)\s?[,，;；]?\s?(?:请)?(?:改用|使用))"
+)
+_FORWARD = re.compile(rf"[`\"'”」*,，\s]*{_MOVED_TO}\s*(?:the\s|new\s|新的?\s?)*[`\"'“「*\s]*", re.IGNORECASE)
+_BACKWARD = re.compile(
+    r"[`\"'”」*\s]*(?:now\s)?(?:replaces|supersedes|instead\sof|取代了?|替代了?|代替了?|替换了?)\s*(?:the\s|old\s|旧的?\s?)*[`\"'“「*\s]*",
+    re.IGNORECASE,
+)
+_ARROW = re.compile(r"[`\"'”」*\s]*(?:-{1,2}>|=>|→|⇒)[`\"'“「*\s]*")
+_TO = re.compile(r"[`\"'”」*\s]*(?:to|as|-{1,2}>|→|到|至|为)[`\"'“「*\s]*", re.IGNORECASE)
+_MOVED_FROM = re.compile(
+    r"(?:(?:mov|migrat|switch|chang|upgrad)\w{1,4}(?:\s\w{1,20}){0,4}\sfrom|(?:mov|migrat|switch|upgrad)\w{1,3}"
+    r"|renam\w{1,3}(?:\s(?:the\s)?\w{1,12})?)\s[`\"'*]*$",
+    re.IGNORECASE,
+)
+_BY = re.compile(r"[`\"'”」*\s]*(?:已|现在)?(?:由|被)\s?[`\"'“「*]*")
+_DEPRECATED_BEFORE = re.compile(
+    r"(?:deprecate[sd]?|deprecating|废弃|弃用)\s?(?:the\s|了\s?)?[`\"'*\s]*$", re.IGNORECASE
+)
+_USE = re.compile(
+    r"[`\"'”」*\s]*[,;，；]?\s?(?:and\s)?(?:please\s)?(?:use|call|switch\sto|改用|请用|请使用|使用)\s?[`\"'“「*]*",
+    re.IGNORECASE,
+)
+_INSTEAD = re.compile(r"instead\sof", re.IGNORECASE)
+_TAKEN = re.compile(r"[`\"'”」*\s]*(?:取代|替代|代替|替换)")
+_TO_VERSION = re.compile(rf"(?:{_FORWARD.pattern}|{_ARROW.pattern})v(\d{{1,3}})(?![\w./])", re.IGNORECASE)
+_UNDONE = re.compile(
+    r"\b(?:not|never|will|shall|should|could|might|may|would|must|plan(?:s|ned)?|todo|if|when|until|before|don't|won't)\b"
+    r"|计划|打算|准备|考虑|尚未|还没|没有|不要|不会|不再|未来|如果|之前|是否",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContractMention:
+    """A contract named by an observation; `superseded_by` the one its words say took over."""
+
+    name: str
+    superseded_by: str | None = None
+
+
+_Point = Endpoint | Mention
+
+
+def read_contracts(observation: Observation) -> tuple[ContractMention, ...]:
+    """Give the contracts named in title, intent, facts and narrative, in order of appearance, at most 50.
+
+    An endpoint named with a method and without one is the same; open tasks replace nothing yet.
+    """
+    database_around = any(is_database_file(path) for path in observation.files_modified)
+    points: list[_Point] = []
+    replaced: dict[str, _Point] = {}
+    for text, is_done in _texts(observation):
+        plain = without_foreign_urls(text)
+        if found := _points(plain, database_around):
+            points.extend(found)
+            for old, new in _replacements(plain, found) if is_done else ():
+                points.append(new)
+                replaced.pop(new.name, None)
+                if new.name != old.name:
+                    replaced[old.name] = new
+    return _mentions(points, replaced)
+
+
+def version_family(name: str) -> tuple[str, int] | None:
+    """Give the name with its version taken out, and the version; None for a name without one.
+
+    `POST /api/v2/auth/session` is version 2 of `POST /api/{version}/auth/session`, the event
+    `order.paid.v2` of `order.paid.{version}`.
+    """
+    if (slash := name.find("/")) >= 0:
+        version = version_of(name[slash:])
+        if version is None:
+            return None
+        return name[:slash] + with_version(name[slash:], _PLACEHOLDER), version
+    if ending := re.search(r"(?<=[.@:_\-])[vV](\d{1,3})$", name):
+        return name[: ending.start()] + _PLACEHOLDER, int(ending[1])
+    return None
+
+
+def _texts(observation: Observation) -> Iterator[tuple[str, bool]]:
+    """Yield the texts, each with whether what it says has been done."""
+    yield observation.title, True
+    yield observation.intent, True
+    for fact in observation.facts:
+        yield fact.text, fact.state is not TaskState.OPEN
+    yield observation.narrative, True
+
+
+def _points(text: str, database_around: bool) -> list[_Point]:
+    found: list[_Point] = [*endpoints(text), *mentions(text, database_around)]
+    return sorted(found, key=lambda point: (point.start, point.end))
+
+
+def _replacements(text: str, points: Sequence[_Point]) -> Iterator[tuple[_Point, _Point]]:
+    """Yield old and new of each replacement the text states, among neighbours of one kind in one sentence."""
+    groups = _groups(points)
+    for at, group in enumerate(groups):
+        head = group[0]
+        before = _SENTENCE_END.split(text[max(0, head.start - _GAP) : head.start])[-1]
+        if isinstance(head, Endpoint) and (version := _TO_VERSION.match(text, head.end)):
+            if not _UNDONE.search(before + version.group()):
+                yield from _new_versions(group, int(version[1]))
+            continue
+        following = groups[at + 1] if at + 1 < len(groups) else None
+        if following is None or not _are_comparable(head, following[0]):
+            continue
+        between = text[head.end : following[0].start]
+        if not 0 < len(between) <= _GAP or _SENTENCE_END.search(between) or _UNDONE.search(before + between):
+            continue
+        after = text[following[0].end : following[0].end + 12]
+        if _says_moved(before, between, after) or (
+            _ARROW.fullmatch(between) and _is_newer(head, following[0])
+        ):
+            yield from _paired(group, following)
+        elif _BACKWARD.fullmatch(between) and (not _INSTEAD.search(between) or _is_newer(following[0], head)):
+            yield from _paired(following, group)
+
+
+def _says_moved(before: str, between: str, after: str) -> bool:
+    if _FORWARD.fullmatch(between):
+        return True
+    if _TO.fullmatch(between):
+        return _MOVED_FROM.search(before) is not None
+    if _BY.fullmatch(between):
+        return _TAKEN.match(after) is not None
+    return _USE.fullmatch(between) is not None and _DEPRECATED_BEFORE.search(before) is not None
+
+
+def _groups(points: Sequence[_Point]) -> list[list[_Point]]:
+    """Put the methods of one path (`GET|POST /a`) together."""
+    groups: list[list[_Point]] = []
+    for point in points:
+        if groups and (groups[-1][0].start, groups[-1][0].end) == (point.start, point.end):
+            groups[-1].append(point)
+        else:
+            groups.append([point])
+    return groups
+
+
+def _are_comparable(one: _Point, other: _Point) -> bool:
+    if isinstance(one, Mention):
+        return isinstance(other, Mention) and one.kind is other.kind
+    return isinstance(other, Endpoint)
+
+
+def _is_newer(old: _Point, new: _Point) -> bool:
+    """Say whether both are versions of one path, whatever the method, the second the later one."""
+    if isinstance(old, Endpoint) and isinstance(new, Endpoint):
+        before, after = version_family(old.path), version_family(new.path)
+    else:
+        before, after = version_family(old.name), version_family(new.name)
+    return before is not None and after is not None and before[0] == after[0] and before[1] < after[1]
+
+
+def _new_versions(group: Sequence[_Point], version: int) -> Iterator[tuple[_Point, _Point]]:
+    for point in group:
+        if isinstance(point, Endpoint) and (old := version_of(point.path)) is not None and old < version:
+            yield (
+                point,
+                Endpoint(point.method, with_version(point.path, f"v{version}"), point.start, point.end),
+            )
+
+
+def _paired(old: Sequence[_Point], new: Sequence[_Point]) -> Iterator[tuple[_Point, _Point]]:
+    """Pair the methods of two paths; a new path without a method has the old one's."""
+    for point in old:
+        if isinstance(point, Mention):
+            yield point, new[0]
+            continue
+        targets = [target for target in new if isinstance(target, Endpoint)]
+        same = next((target for target in targets if target.method == point.method), targets[0])
+        yield point, Endpoint(same.method or point.method, same.path, same.start, same.end)
+
+
+def _mentions(points: Sequence[_Point], replaced: dict[str, _Point]) -> tuple[ContractMention, ...]:
+    """Name each contract once; a path without a method stands for those it is named with elsewhere."""
+    methods: dict[str, list[str]] = {}
+    for point in points:
+        if isinstance(point, Endpoint) and point.method and point.name not in methods.get(point.path, ()):
+            methods.setdefault(point.path, []).append(point.name)
+    found: dict[str, str | None] = {}
+    for point in points:
+        names = [point.name]
+        if isinstance(point, Endpoint) and not point.method:
+            names = methods.get(point.path, names)
+        for name in names:
+            new = replaced.get(name) or replaced.get(point.name)
+            found[name] = found.get(name) or (new.name if new else None)
+    return tuple(ContractMention(name, new if new != name else None) for name, new in found.items())[
+        :MOST_CONTRACTS
+    ]
