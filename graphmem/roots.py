@@ -14,8 +14,8 @@ from graphmem import spelling
 from graphmem.repository import are_related, checkout_root, is_repository
 
 _HOLDS_MANY = re.compile(
-    r"(?:[a-z]:)?"
-    r"(?:/(?:home|users|root|tmp|var|opt|srv|mnt|media|volumes|private(?:/tmp|/var)?)?"
+    r"/{0,2}|[a-z]:/?|//[^/]+(?:/[^/]+)?"
+    r"|(?:[a-z]:)?(?:/(?:home|users|root|tmp|var|opt|srv|mnt|media|volumes|private(?:/tmp|/var)?)"
     r"|(?:/mnt/[a-z])?/(?:home|users|mnt|media|volumes)/[^/]+"
     r"|/usr(?!/(?:local/)?src/).*"
     r"|/(?:etc|proc|sys|dev|s?bin|lib(?:32|64)?|boot|run|windows|program files[^/]*)(?:/.*)?)",
