@@ -49,6 +49,7 @@ _USE = re.compile(
 _INSTEAD = re.compile(r"instead\sof", re.IGNORECASE)
 _TAKEN = re.compile(r"[`\"'”」*\s]*(?:取代|替代|代替|替换)")
 _TO_VERSION = re.compile(rf"(?:{_FORWARD.pattern}|{_ARROW.pattern})v(\d{{1,3}})(?![\w./])", re.IGNORECASE)
+_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}(?:[.:\-][A-Za-z0-9_]{1,60}){0,6}")
 _UNDONE = re.compile(
     r"\b(?:not|never|will|shall|should|could|might|may|would|must|plan(?:s|ned)?|todo|if|when|until|before|don't|won't)\b"
     r"|计划|打算|准备|考虑|尚未|还没|没有|不要|不会|不再|未来|如果|之前|是否",
@@ -113,7 +114,7 @@ def _texts(observation: Observation) -> Iterator[tuple[str, bool]]:
 
 
 def _points(text: str, database_around: bool) -> list[_Point]:
-    found: list[_Point] = [*endpoints(text), *mentions(text, database_around)]
+    found: list[_Point] = [*(endpoints(text) if "/" in text else ()), *mentions(text, database_around)]
     return sorted(found, key=lambda point: (point.start, point.end))
 
 
@@ -126,6 +127,10 @@ def _replacements(text: str, points: Sequence[_Point]) -> Iterator[tuple[_Point,
         if isinstance(head, Endpoint) and (version := _TO_VERSION.match(text, head.end)):
             if not _UNDONE.search(before + version.group()):
                 yield from _new_versions(group, int(version[1]))
+            continue
+        if isinstance(head, Mention) and (new := _new_label(text, head)):
+            if not _UNDONE.search(before + text[head.end : new.start]):
+                yield head, new
             continue
         following = groups[at + 1] if at + 1 < len(groups) else None
         if following is None or not _are_comparable(head, following[0]):
@@ -140,6 +145,19 @@ def _replacements(text: str, points: Sequence[_Point]) -> Iterator[tuple[_Point,
             yield from _paired(group, following)
         elif _BACKWARD.fullmatch(between) and (not _INSTEAD.search(between) or _is_newer(following[0], head)):
             yield from _paired(following, group)
+
+
+def _new_label(text: str, old: Mention) -> Mention | None:
+    """Read the new name right after `moved to` and the like, if it is written as the old one is."""
+    moved = _FORWARD.match(text, old.end)
+    if moved is None or (label := _LABEL.match(text, moved.end())) is None:
+        return None
+    quoted = text[moved.end() - 1] == "`" and text[label.end() : label.end() + 1] == "`"
+    marks = {char for char in old.label if char in "._:-"}
+    alike = marks and marks == {char for char in label[0] if char in "._:-"}
+    if not (quoted or alike) or label[0].isupper() != old.label.isupper():
+        return None
+    return Mention(old.kind, label[0], label.start(), label.end())
 
 
 def _says_moved(before: str, between: str, after: str) -> bool:
