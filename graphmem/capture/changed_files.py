@@ -1,0 +1,78 @@
+"""Owns the sorting of changed paths into what an observation lists: modified, added, deleted, renamed.
+
+It is not a source of changes; importers feed it git's status letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from graphmem.model import Rename
+
+
+class ChangedFiles:
+    """The changes of one piece of work; each path ends up in one list, with added ones among the modified."""
+
+    def __init__(self) -> None:
+        self._modified: dict[str, None] = {}
+        self._added: dict[str, None] = {}
+        self._deleted: dict[str, None] = {}
+        self._renames: dict[str, Rename] = {}
+
+    def put(self, status: str, path: str, old: str | None = None) -> None:
+        """Add one change by git's letter: A, C (a copy is new), D, M, R (with its `old` name), T.
+
+        Two changes of one path, as when its composed and decomposed name are one file, become one: what is
+        deleted and added was modified.
+        """
+        if status == "D":
+            if path not in self._modified and path not in self._renames:
+                self._deleted[path] = None
+        elif status == "R" and old is not None and old != path:
+            self._deleted.pop(path, None)
+            self._renames[path] = Rename(old, path)
+        elif path in self._deleted:
+            del self._deleted[path]
+            self._modified[path] = None
+        elif path not in self._renames:
+            self._modified[path] = None
+            if status in "AC":
+                self._added[path] = None
+
+    @property
+    def modified(self) -> tuple[str, ...]:
+        """Paths whose content changed or began."""
+        return tuple(self._modified)
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The part of `modified` that began."""
+        return tuple(self._added)
+
+    @property
+    def deleted(self) -> tuple[str, ...]:
+        """Paths that ended."""
+        return tuple(self._deleted)
+
+    @property
+    def renames(self) -> tuple[Rename, ...]:
+        """Files that moved."""
+        return tuple(self._renames.values())
+
+    def paths(self) -> list[str]:
+        """Return every path, sorted; of a rename the new one."""
+        return sorted({*self._modified, *self._deleted, *self._renames})
+
+    def only(self, paths: Collection[str]) -> ChangedFiles:
+        """Return the part that concerns `paths`, a rename by either of its names."""
+        part = ChangedFiles()
+        part._modified = {path: None for path in self._modified if path in paths}
+        part._added = {path: None for path in self._added if path in paths}
+        part._deleted = {path: None for path in self._deleted if path in paths}
+        part._renames = {
+            path: rename for path, rename in self._renames.items() if path in paths or rename.old in paths
+        }
+        return part
+
+    def __bool__(self) -> bool:
+        return bool(self._modified or self._deleted or self._renames)
