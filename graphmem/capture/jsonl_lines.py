@@ -134,9 +134,7 @@ def open_lines(path: str) -> Iterator[JsonLines]:
     try:
         raw = open(path, "rb")  # noqa: SIM115 (closed below; opening has a fault of its own)
     except (OSError, ValueError) as fault:
-        raise SourceError(
-            f"{path!r} can't be opened ({_cause(fault)}); check name and rights."
-        ) from fault
+        raise SourceError(f"{path!r} can't be opened ({_cause(fault)}); check name and rights.") from fault
     with raw:
         plain = stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
         packed = raw.peek(2)[:2] == _GZIP
