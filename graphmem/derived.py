@@ -14,7 +14,7 @@ from graphmem.database import Database, Durability
 MIGRATIONS = (
     """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-    INSERT INTO meta VALUES ('entries', 0), ('removals', 0), ('applied', 0);
+    INSERT INTO meta VALUES ('entries', 0), ('removals', 0), ('applied', 0), ('observations', 0);
     CREATE TABLE session (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE actor (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE kin (id INTEGER PRIMARY KEY, at REAL NOT NULL, seq INTEGER NOT NULL, paths INTEGER NOT NULL);

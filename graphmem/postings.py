@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from graphmem.database import Database
 from graphmem.instant import DAY
@@ -24,7 +25,7 @@ EDITS = 100
 FOLLOWED = 30
 LATER = 10
 RECENT = 20
-PROFILE_OCCASIONS = 10
+PROFILE_OCCASIONS = 8
 NO_PAIR_SIZE = 1_000_000
 _CHUNK = 200
 _EDIT_FIELDS = "touch.seq, touch.at, observation.session, observation.actor, observation.size, pairs"
@@ -91,19 +92,22 @@ class View:
 
     def files(self, ids: Iterable[int]) -> dict[int, FileView]:
         """Return these files; one that no observation had mentioned yet is left out."""
-        found: dict[int, FileView] = {}
-        for id in ids:
-            view = self._present(id) if self._now else self._past(id)
-            if view is not None:
-                found[id] = view
-        return found
+        if self._now:
+            rows = self._chunked(
+                "SELECT file.id, path.name, alive, noise FROM file JOIN path ON path.id = file.path"
+                " WHERE file.id IN ({})",
+                ids,
+            )
+            return {row[0]: FileView(row[0], row[1], bool(row[2]), _noise(row[3])) for row in rows}
+        past = ((id, self._past(id)) for id in ids)
+        return {id: view for id, view in past if view is not None}
 
-    def _present(self, id: int) -> FileView | None:
-        row = self.connection.execute(
-            "SELECT path.name, alive, noise FROM file JOIN path ON path.id = file.path WHERE file.id = ?",
-            (id,),
-        ).fetchone()
-        return None if row is None else FileView(id, row[0], bool(row[1]), _noise(row[2]))
+    def _chunked(self, query: str, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
+        """Run a query with `IN ({})` over any number of ids."""
+        distinct = list(dict.fromkeys(ids))
+        for start in range(0, len(distinct), _CHUNK):
+            chunk = distinct[start : start + _CHUNK]
+            yield from self.connection.execute(query.format(",".join("?" * len(chunk))), chunk)
 
     def _past(self, id: int) -> FileView | None:
         known = self.connection.execute(
@@ -209,13 +213,7 @@ class View:
     def heat(self, files: Iterable[int], now: float) -> dict[int, float]:
         """Return how busy each file is at `now`, see `inference.activity`."""
         if self._now:
-            rows = (
-                (
-                    id,
-                    *self.connection.execute("SELECT heat, heat_at FROM file WHERE id = ?", (id,)).fetchone(),
-                )
-                for id in files
-            )
+            rows = self._chunked("SELECT id, heat, heat_at FROM file WHERE id IN ({})", files)
             return {id: cooled(heat, since, now) for id, heat, since in rows}
         return {
             id: busyness(
@@ -234,14 +232,10 @@ class View:
 
     def _members(self, numbers: Sequence[int]) -> dict[int, tuple[list[int], list[int]]]:
         members: dict[int, tuple[list[int], list[int]]] = {seq: ([], []) for seq in numbers}
-        distinct = list(members)
-        for start in range(0, len(distinct), _CHUNK):
-            chunk = distinct[start : start + _CHUNK]
-            marks = ",".join("?" * len(chunk))
-            for seq, change, file in self.connection.execute(
-                f"SELECT seq, change, file FROM touch WHERE seq IN ({marks}) AND repeated = 0", chunk
-            ):
-                members[seq][change == Change.READ].append(file)
+        for seq, change, file in self._chunked(
+            "SELECT seq, change, file FROM touch WHERE seq IN ({}) AND repeated = 0", members
+        ):
+            members[seq][change == Change.READ].append(file)
         return members
 
     def profile(self, file: int) -> dict[int, float]:
@@ -257,26 +251,23 @@ class View:
 
     def frequencies(self, concepts: Iterable[int]) -> dict[int, int]:
         """Return in how many observations each concept stands."""
-        count = "SELECT uses FROM concept WHERE id = ?"
-        if not self._now:
-            count = (
-                "SELECT COUNT(*) FROM concept_use JOIN observation USING (seq)"
-                f" WHERE concept = ? AND at <= {self.as_of!r}"
-            )
-        return {id: self.connection.execute(count, (id,)).fetchone()[0] for id in concepts}
+        if self._now:
+            return dict(self._chunked("SELECT id, uses FROM concept WHERE id IN ({})", concepts))
+        count = "SELECT COUNT(*) FROM concept_use JOIN observation USING (seq) WHERE concept = ? AND at <= ?"
+        return {id: self.connection.execute(count, (id, self.as_of)).fetchone()[0] for id in concepts}
 
     def concept_names(self, concepts: Iterable[int]) -> dict[int, str]:
         """Return the names of concepts."""
-        return {
-            id: self.connection.execute("SELECT name FROM concept WHERE id = ?", (id,)).fetchone()[0]
-            for id in concepts
-        }
+        return dict(self._chunked("SELECT id, name FROM concept WHERE id IN ({})", concepts))
 
     def total(self) -> int:
         """Return the number of observations."""
-        row = self.connection.execute(
-            "SELECT COUNT(*) FROM observation" + ("" if self._now else f" WHERE at <= {self.as_of!r}")
-        ).fetchone()
+        if self._now:
+            row = self.connection.execute("SELECT value FROM meta WHERE key = 'observations'").fetchone()
+        else:
+            row = self.connection.execute(
+                "SELECT COUNT(*) FROM observation WHERE at <= ?", (self.as_of,)
+            ).fetchone()
         return int(row[0])
 
     def heads(self, numbers: Iterable[int]) -> list[ObservationView]:

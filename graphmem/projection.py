@@ -78,11 +78,16 @@ def project(database: Database, entries: Sequence[Entry], removals: Sequence[Rem
         if ordered:
             _insert(connection, ordered)
             _mark(connection, "entries", max(entry.seq for entry in ordered))
-            connection.execute("UPDATE meta SET value = value + ? WHERE key = 'applied'", (len(ordered),))
+            _count(connection, "applied", len(ordered))
+            _count(connection, "observations", len(ordered))
 
 
 def _mark(connection: sqlite3.Connection, key: str, value: int) -> None:
     connection.execute("UPDATE meta SET value = MAX(value, ?) WHERE key = ?", (value, key))
+
+
+def _count(connection: sqlite3.Connection, key: str, more: int) -> None:
+    connection.execute("UPDATE meta SET value = value + ? WHERE key = ?", (more, key))
 
 
 def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
@@ -194,13 +199,10 @@ def _remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
     connection.executemany(
         "UPDATE concept SET uses = uses - 1 WHERE id IN (SELECT concept FROM concept_use WHERE seq = ?)", keys
     )
-    for table, column in (
-        ("concept_use", "seq"),
-        ("contract_use", "seq"),
-        ("observation", "seq"),
-        ("text", "rowid"),
-    ):
+    for table, column in (("concept_use", "seq"), ("contract_use", "seq"), ("text", "rowid")):
         connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", keys)
+    gone = connection.executemany("DELETE FROM observation WHERE seq = ?", keys).rowcount
+    _count(connection, "observations", -gone)
     # A forgotten name must not linger where nothing uses it any more, nor in old index segments.
     connection.execute("DELETE FROM concept WHERE uses = 0")
     connection.execute("DELETE FROM contract WHERE id NOT IN (SELECT contract FROM contract_use)")

@@ -12,7 +12,7 @@ s + FLOOR, raised where the candidate is busy, is named alike, lies beside or wa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from inference.cochange import PairEvidence, joint, joint_evidence
 from inference.concepts import concept_scores
@@ -102,6 +102,7 @@ def rank(
     standings: Mapping[int, Standing] | None = None,
     recent: Sequence[Occasion] = (),
     at_most: int = 200,
+    among: Collection[int] | None = None,
 ) -> list[Ranked]:
     """Return the most probable companions of the queried files, best first; the queried ones are left out.
 
@@ -111,6 +112,7 @@ def rank(
         standings: names and activity of candidates; every file in it is ranked, evidence or not.
         recent: the last occasions of the actor who asks, newest first; a file in it is ranked too.
         at_most: how many entries to return.
+        among: rank these only, such as the files that still exist; None ranks all.
     """
     if not histories:
         return []
@@ -120,6 +122,8 @@ def rank(
     at_hand = recency(recent)
     known = {history.file for history in histories}
     wanted = (pairs.scores.keys() | sequences.keys() | standings.keys() | at_hand.keys()) - known
+    if among is not None:
+        wanted.intersection_update(among)
     about = concept_scores(
         (history.concepts for history in histories),
         {file: profile for file, profile in profiles.items() if file in wanted},

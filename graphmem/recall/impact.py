@@ -65,11 +65,10 @@ def impact(view: View, question: Question, now: float, missing: Missing) -> Impa
     paths = () if path is not None else question.paths
     if not known:
         return Impact(path, standing.status, standing.reason, None, now, paths)
-    predictions = predict(view, known, Asker(now, question.actor))
-    foremost = predictions.ranked[: question.limit + _SPARE]
-    lost = missing([prediction.file.path for prediction in foremost])
+    predictions = predict(view, known, Asker(now, question.actor), question.limit + _SPARE)
+    lost = missing([prediction.file.path for prediction in predictions.ranked])
     lost |= missing([file.path for file, _ in predictions.upcoming[: _NEXT * 2]])
-    entries = [prediction for prediction in foremost if prediction.file.path not in lost]
+    entries = [prediction for prediction in predictions.ranked if prediction.file.path not in lost]
     affected = tuple(_affected(view, prediction) for prediction in entries[: question.limit])
     ids = [file.id for file in known]
     around = {file.id: file.path for file in known}

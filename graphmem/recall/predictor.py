@@ -16,7 +16,7 @@ from inference.ranking import candidates, rank
 from inference.sequence import next_files
 
 _CANDIDATES = 100
-_PROFILED = 25
+_PROFILED = 15
 _SIBLINGS = 25
 _NAMESAKES = 10
 _UPCOMING = 20
@@ -40,32 +40,32 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Best first. `upcoming` are files of the following piece of work, `linked` counts those with evidence."""
+    """Best first; `upcoming` are files of the following piece of work, `linked` counts all with evidence."""
 
     ranked: tuple[Prediction, ...]
     upcoming: tuple[tuple[FileView, float], ...]
     linked: int
 
 
-def predict(view: View, files: Sequence[FileView], asker: Asker) -> Predictions:
+def predict(view: View, files: Sequence[FileView], asker: Asker, at_most: int) -> Predictions:
     """Rank the living files that may change along with `files`; ties go by path."""
     histories = [replace(view.history(file.id), path=file.path) for file in files]
     recent = () if asker.actor is None else view.recent_of(asker.actor)
-    found = dict.fromkeys(candidates(histories, _CANDIDATES, recent))
+    linked = candidates(histories, _CANDIDATES)
+    found = dict.fromkeys((*linked, *candidates(histories, _CANDIDATES, recent)))
     for file in files:
         found.update(dict.fromkeys(view.neighbours(file, _SIBLINGS, _NAMESAKES)))
-    known = view.files(found)
-    living = {id: file for id, file in known.items() if file.alive}
+    living = {id: file for id, file in view.files(found).items() if file.alive}
     heat = view.heat(living, asker.now)
     standings = {id: Standing(file.path, heat[id]) for id, file in living.items()}
     weighted, profiles = _profiles(view, histories, list(living)[:_PROFILED])
-    ranked = rank(weighted, profiles, standings, recent)
-    predictions = [Prediction(living[entry.file], entry) for entry in ranked if entry.file in living]
+    ranked = rank(weighted, profiles, standings, recent, at_most, living.keys())
+    predictions = [Prediction(living[entry.file], entry) for entry in ranked]
     predictions.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))
     return Predictions(
         tuple(predictions),
         _upcoming(view, next_files(weighted, recent)),
-        sum(prediction.ranked.together > 0 for prediction in predictions),
+        sum(file in living for file in linked),
     )
 
 

@@ -79,7 +79,7 @@ def strongest_links(view: View, limit: int, now: float) -> list[Link]:
         file = view.file(path)
         if file is None:
             continue
-        for prediction in predict(view, [file], Asker(now)).ranked[:_PARTNERS]:
+        for prediction in predict(view, [file], Asker(now), _PARTNERS).ranked:
             ranked = prediction.ranked
             if prediction.file.noise is not None or ranked.sessions < _LEAST_SESSIONS:
                 continue
