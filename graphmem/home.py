@@ -30,6 +30,7 @@ _TOKEN_ALPHABET = frozenset(string.ascii_letters + string.digits + "-_.~+/=")
 _TOKEN_AT_LEAST = 16
 _GRACE = 0.25  # seconds: long enough for a look at the lock by `holder`, or for a holder that is just leaving
 _POLL = 0.01
+_FAR_FUTURE = 1e11
 
 
 def default_home() -> Path:
@@ -276,10 +277,10 @@ class Home:
         except (OSError, ValueError, RecursionError):
             return None
         match raw:
-            case {"pid": int(pid), "port": int(port), "started_at": int() | float() as started_at} if (
-                pid > 0 and 0 < port < 65_536
+            case {"pid": int(pid), "port": int(port), "started_at": int() | float() as at} if (
+                type(pid) is type(port) is int and pid > 0 and 0 < port < 65_536 and 0 <= at < _FAR_FUTURE
             ):
-                return ServiceRecord(pid, port, float(started_at))
+                return ServiceRecord(pid, port, float(at))
         return None
 
     def remove_service(self, pid: int | None = None) -> None:

@@ -1,13 +1,21 @@
-"""Owns what the tests of the memory share: a path resolver over a history given as a set of names."""
+"""Owns what the tests of the memory share: a path resolver over a history, and runs of an importer.
+
+The path resolver's history is given as a set of names; an importer is driven as the memory drives it.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from graphmem.capture.source import Batch, Importer, ImportTally
+from graphmem.errors import SourceError
 from graphmem.identity import PathResolver
+from graphmem.model import ImportReport, Observation, Receipt
 
 
 @pytest.fixture
@@ -19,7 +27,64 @@ def learned() -> list[str]:
 def resolver(learned: list[str]) -> Callable[..., PathResolver]:
     def build(
         root: str | Path, history: Iterable[str] = (), *more: str, common_dir: str | None = None
-    ) -> PathCallable[..., PathResolver]:
+    ) -> PathResolver:
         return PathResolver([str(root), *more], set(history).__contains__, common_dir, learned.append)
 
     return build
+
+
+@dataclass(slots=True)
+class ImportRun:
+    """What one run of an importer brought: `new` in order, everything `known` so far by id, and the fault."""
+
+    report: ImportReport
+    cursor: str | None
+    new: list[Observation]
+    known: dict[str, Observation]
+    batches: list[Batch] = field(default_factory=list)
+    fault: SourceError | None = None
+
+    def named(self, title: str) -> Observation:
+        """Return the one new observation of that title."""
+        (found,) = [item for item in self.new if item.title == title]
+        return found
+
+
+@pytest.fixture
+def imports() -> Callable[..., ImportRun]:
+    """Run an importer to its end as the memory does: an id counts once, the cursor goes into the next run.
+
+    `after` is an earlier run to go on from; `at_most` ends the run after so many batches, as a crash would.
+    """
+
+    def run(
+        importer: Importer,
+        after: ImportRun | None = None,
+        *,
+        stop: threading.Event | None = None,
+        at_most: int | None = None,
+    ) -> ImportRun:
+        tally = ImportTally(importer.source, importer.location)
+        done = ImportRun(tally.report(), after and after.cursor, [], dict(after.known) if after else {})
+        stream = importer.batches(done.cursor, stop)
+        try:
+            for batch in stream:
+                before = len(done.known)
+                for item in batch.items:
+                    assert isinstance(item, Observation)
+                    if done.known.setdefault(item.id, item) is item:
+                        done.new.append(item)
+                accepted = len(done.known) - before
+                tally.add(batch, Receipt(accepted, len(batch.items) - accepted))
+                done.cursor = batch.cursor
+                done.batches.append(batch)
+                if len(done.batches) == at_most:
+                    break
+        except SourceError as fault:
+            done.fault = fault
+        finally:
+            stream.close()
+        done.report = tally.report(stopped=stop is not None and stop.is_set())
+        return done
+
+    return run
