@@ -93,9 +93,13 @@ def run(arguments: Sequence[str]) -> int:
     try:
         outcome = program.main(list(arguments), prog_name="graphmem", standalone_mode=False)
         sys.stdout.flush()
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        return error.exit_code
+        return WRONG_USE
+    except click.UsageError as error:
+        return _said(_wrong_use(error), WRONG_USE)
+    except click.ClickException as error:
+        return _said(error.format_message(), FAILED)
     except (KeyboardInterrupt, click.Abort):
         return _said("stopped; run the same command again to go on", STOPPED)
     except BrokenPipeError:
@@ -116,6 +120,12 @@ def run(arguments: Sequence[str]) -> int:
 def _said(sentence: str, status: int) -> int:
     click.echo(sentence, err=True)
     return status
+
+
+def _wrong_use(error: click.UsageError) -> str:
+    """Return what was wrong with the command line and where the right use stands."""
+    about = f" See `{error.ctx.command_path} --help`." if error.ctx else ""
+    return f"{error.format_message().rstrip('.')}.{about}"
 
 
 def _sentence(error: OSError) -> str:

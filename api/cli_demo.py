@@ -34,11 +34,18 @@ _NEXT = (
 def demo_command(invocation: Invocation, repository: Path | None, repo: Path | None, keep: bool) -> None:
     """Show what GraphMem does, on a story and on a real history; nothing is kept."""
     from api.demo import demo_home, plain, repository_around, show, tell_history, tell_story
+    from graphmem.errors import SourceError
 
     named = repo or repository
-    chosen = named.resolve() if named else repository_around(Path.cwd())
+    chosen = repository_around(named or Path.cwd())
+    if named and chosen is None:
+        raise SourceError(f"{named} is in no git repository: name the folder of one.")
     shapes = {}
     screen = None if invocation.as_json else Screen()
+    if screen is not None:
+        screen.line(("What GraphMem tells a coding agent before it edits a file", "bold"))
+        kept = f"Kept in {invocation.settings().home}." if keep else "Nothing of this is kept."
+        screen.line((f"learnt from what was changed along, again and again. {kept}", "dim"))
     with demo_home(invocation.settings().home if keep else None) as home:
         story = tell_story(home)
         shapes["story"] = plain(story)

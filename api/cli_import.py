@@ -54,16 +54,17 @@ def _import(invocation: Invocation, source: HistorySource) -> int:
         slug = _target(invocation, backend, source)
         report = backend.import_history(slug, source, progress)
     invocation.answer(report, lambda screen: _show(screen, report, slug))
-    problems = report["problems"]
-    for problem in problems[:_NAMED_PROBLEMS]:
+    refused = report["rejected"]
+    for problem in report["problems"][:_NAMED_PROBLEMS]:
         click.echo(problem, err=True)
-    if len(problems) > _NAMED_PROBLEMS:
-        click.echo(f"and {len(problems) - _NAMED_PROBLEMS:,} more", err=True)
-    if report["rejected"]:
-        click.echo(f"{counted(report['rejected'], 'item')} not taken; everything else is stored.", err=True)
+    if refused > _NAMED_PROBLEMS:
+        click.echo(f"and {refused - _NAMED_PROBLEMS:,} more", err=True)
+    if refused:
+        things = counted(refused, "line" if source.kind == "jsonl" else "commit")
+        click.echo(f"{things} could not be taken; everything else is stored.", err=True)
     if report["stopped"]:
         raise KeyboardInterrupt
-    return 1 if report["rejected"] or problems else 0
+    return 1 if refused else 0
 
 
 def _target(invocation: Invocation, backend: Backend, source: HistorySource) -> str:
@@ -91,7 +92,7 @@ def _show(screen: Screen, report: Shape, slug: str) -> None:
     if report["duplicates"]:
         screen.line(f"{report['duplicates']:,} already known", indent=2)
     for item in report["left_out"]:
-        screen.line(f"{item['count']:,} left out: {item['reason']}", indent=2)
+        screen.line(f"{counted(item['count'], 'file')} left out: {item['reason']}", indent=2)
     for remark in report["remarks"]:
         screen.line(remark, indent=2)
     if report["accepted"] or report["duplicates"]:

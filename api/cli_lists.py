@@ -76,6 +76,7 @@ def _list_observations(screen: Screen, page: Shape) -> None:
         )
         files = f"{', '.join(touched[:2])}{f' and {len(touched) - 2:,} more' if len(touched) > 2 else ''}"
         screen.line((f"{item['actor'] or 'somebody'}, {files or 'no file changed'}", "dim"), indent=18)
+        screen.line((f"id {item['id']}", "dim"), indent=18)
     _show_cursor(screen, page)
 
 

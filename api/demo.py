@@ -19,30 +19,30 @@ from rich.text import Text
 
 from api.backend import HistorySource, Shape
 from api.backend_local import LocalBackend
-from api.impact_view import show_alert
+from api.impact_view import affected_row
 from api.isolation import own_root
 from api.progress import ProgressBar
 from api.schemas import ImpactOut, ImportReportOut, LinkOut
-from api.screen import Screen, counted, evidence_words, percent, shortened
+from api.screen import Screen, counted, evidence_words, percent
 from graphmem import Memory, Project
 from graphmem.errors import SourceError
+from graphmem.home import Home
 from graphmem.instant import HOUR, from_iso
 from graphmem.repository import locate
 
 STORY = "observations.jsonl"
 _STORY_PACKAGE = "graphmem_story"
 _LINKS = 3
-_CANDIDATES = 10
+_CANDIDATES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """One part of the demo: what went in, one file with its alert, and the strongest links."""
+    """One part of the demo: what went in, what is answered about one file, and the strongest links."""
 
     report: Shape
     sessions: int
     files: int
-    file: str | None
     answer: Shape | None
     links: tuple[Shape, ...]
 
@@ -81,6 +81,7 @@ def tell_story(home: Path) -> Showing:
     source = story_file()
     with source.open(encoding="utf-8") as lines:
         last = max(from_iso(json.loads(line)["at"]) for line in lines)
+    Home(home).prepare()
     shop = home / "shop"
     shop.mkdir(parents=True, exist_ok=True)
     return _showing(home, shop, HistorySource("jsonl", str(source)), lambda: last + HOUR)
@@ -100,21 +101,25 @@ def _showing(home: Path, root: Path, source: HistorySource, clock: Callable[[], 
             raise KeyboardInterrupt
         project = memory.project(slug)
         stats = project.stats()
-        file, answer = _worth_showing(project)
         links = tuple(LinkOut.of(link).model_dump(mode="json") for link in project.strongest_links(_LINKS))
-        return Showing(report, stats.sessions, stats.files, file, answer, links)
+        return Showing(report, stats.sessions, stats.files, _worth_showing(project, links), links)
 
 
-def _worth_showing(project: Project) -> tuple[str | None, Shape | None]:
-    """Return the busiest file that has an alert, or else the one with most to tell."""
-    best: tuple[str | None, Shape | None] = (None, None)
-    for file in project.busiest_files(_CANDIDATES):
+def _worth_showing(project: Project, links: Sequence[Shape]) -> Shape | None:
+    """Return the impact of the busiest file with an alert, or else of the one with the surest neighbour."""
+    linked = [link[end] for link in links for end in ("a", "b")]
+    best: Shape | None = None
+    for file in dict.fromkeys([*project.busiest_files(_CANDIDATES), *linked]):
         answer = ImpactOut.of(project.impact([file])).model_dump(mode="json")
         if answer["warning"]:
-            return file, answer
-        if best[1] is None or len(answer["affected"]) > len(best[1]["affected"]):
-            best = file, answer
+            return answer
+        if answer["affected"] and _surest(answer) > (_surest(best) if best else 0.0):
+            best = answer
     return best
+
+
+def _surest(answer: Shape) -> float:
+    return max(float(item["probability"]) for item in answer["affected"])
 
 
 def repository_around(folder: Path) -> Path | None:
@@ -128,30 +133,37 @@ def show(screen: Screen, title: str, found: Showing) -> None:
     screen.heading(title)
     report = found.report
     thing = "commit" if report["source"] == "git" else "observation"
-    screen.line(
-        f"{counted(report['accepted'], thing)}, {counted(found.sessions, 'session')}, "
-        f"{counted(found.files, 'file')}",
-        (f"  in {report['took_ms'] / 1000:.1f} s", "dim"),
-        indent=2,
+    counts = (
+        counted(report["accepted"], thing),
+        counted(found.sessions, "session"),
+        counted(found.files, "file"),
     )
+    screen.line(", ".join(counts), (f"  in {report['took_ms'] / 1000:.1f} s", "dim"), indent=2)
     for item in report["left_out"]:
-        screen.line((f"{item['count']:,} left out: {item['reason']}", "dim"), indent=2)
+        screen.line((f"{counted(item['count'], 'file')} left out: {item['reason']}", "dim"), indent=2)
     for remark in report["remarks"]:
         screen.line((remark, "dim"), indent=2)
-    if found.file is None or found.answer is None:
-        screen.line(
-            "Little history yet: no file was changed often enough to say what goes with it.", indent=2
-        )
-        return
     screen.gap()
-    screen.line("An agent is about to edit ", (shortened(found.file, screen.width - 30), "bold"), indent=2)
-    show_alert(screen, found.answer)
+    if found.answer is None:
+        screen.line("Little history yet: no two files have changed together often enough.", indent=2)
+        return
+    _show_alert(screen, found.answer)
     _show_links(screen, found.links)
+
+
+def _show_alert(screen: Screen, answer: Shape) -> None:
+    file = screen.path(answer["path"], screen.width - 40, "bold")
+    if answer["warning"]:
+        screen.line("Before an edit of ", file, " an agent is told:", indent=2)
+        screen.panel("", answer["warning"], indent=2)
+        return
+    screen.line("Before an edit of ", file, " an agent is told nothing:", indent=2)
+    screen.line("no file is linked strongly enough to disturb it. The nearest ones:", indent=2)
+    screen.grid([affected_row(screen, item) for item in answer["affected"][:_LINKS]])
 
 
 def _show_links(screen: Screen, links: Sequence[Shape]) -> None:
     if not links:
-        screen.line("Little history yet: no two files changed together often enough.", indent=2)
         return
     screen.gap()
     screen.line("Strongest links", indent=2)

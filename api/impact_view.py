@@ -10,52 +10,54 @@ from typing import Any
 
 from rich.text import Text
 
-from api.screen import Screen, counted, day, evidence_words, minute, percent, worded
+from api.screen import Screen, clean, counted, day, evidence_words, minute, percent, worded
 
 Shape = Mapping[str, Any]
 _SHOWN = 5
-_INDENT = 21
+_NEGLIGIBLE = 0.05
+_INDENT = 19
 
 
 def show_impact(screen: Screen, answer: Shape, project: str) -> None:
     """Print the whole answer."""
-    paths = [answer["path"]] if answer["path"] else list(answer["paths"])
-    for path in paths:
-        screen.line(
-            screen.path(path, screen.width - 30, "bold"), "  ", worded(answer["status"]), _dim(f"  {project}")
-        )
-    if answer["status"] != "known":
-        screen.line(answer["reason"] or "No reason was given.")
+    for path in [answer["path"]] if answer["path"] else answer["paths"]:
+        named = screen.path(path, screen.width - 20, "bold")
+        screen.line(named, "  ", worded(answer["status"]), (f"  {project}", "dim"))
+    if answer["reason"]:
+        screen.line(f"{answer['status'].capitalize()}: {answer['reason'].rstrip('.')}.")
     screen.gap()
-    show_alert(screen, answer)
-    show_affected(screen, answer["affected"])
+    _show_alert(screen, answer)
+    _show_affected(screen, answer["affected"])
     _show_next(screen, answer["next"])
     _show_active(screen, answer["active"])
     _show_recent(screen, answer["recent"])
     _show_contracts(screen, answer["contracts"])
 
 
-def show_alert(screen: Screen, answer: Shape) -> None:
+def _show_alert(screen: Screen, answer: Shape) -> None:
     """Print exactly what an agent is told, or why it is told nothing."""
     if answer["warning"]:
         screen.panel("What an agent is told before this edit", answer["warning"])
     elif answer["status"] == "known":
-        screen.line(
-            _dim("An agent is told nothing here: no other file is likely enough to need a change too.")
-        )
+        screen.line(("An agent is told nothing here: no other file is likely enough.", "dim"))
     else:
-        screen.line(_dim(f"An agent is told nothing here: {answer['status']} is not the same as safe."))
+        screen.line((f"An agent is told nothing here; {answer['status']} is not the same as safe.", "dim"))
 
 
-def show_affected(screen: Screen, affected: Sequence[Shape]) -> None:
-    """Print the affected files, the likeliest first."""
+def _show_affected(screen: Screen, affected: Sequence[Shape]) -> None:
+    """Print the affected files, the likeliest first; a tail of negligible ones is only counted."""
     if not affected:
         return
+    worth = [item for item in affected if item["probability"] >= _NEGLIGIBLE] or list(affected[:_SHOWN])
     screen.heading("Files that may need a change too")
-    screen.grid([_affected_row(screen, item) for item in affected])
+    screen.grid([affected_row(screen, item) for item in worth])
+    if len(worth) < len(affected):
+        rest = counted(len(affected) - len(worth), "more file")
+        screen.line((f"and {rest} below {percent(_NEGLIGIBLE)}", "dim"), indent=2)
 
 
-def _affected_row(screen: Screen, item: Shape) -> tuple[Text, Text, Text]:
+def affected_row(screen: Screen, item: Shape) -> tuple[Text, Text, Text]:
+    """Return one affected file as a row: probability, tier, and the path above its evidence."""
     body = screen.path(item["path"], screen.width - _INDENT)
     why = evidence_words(item["evidence"], item["signals"])
     if item["relation"]:
@@ -70,8 +72,10 @@ def _show_next(screen: Screen, files: Sequence[Shape]) -> None:
         return
     screen.heading("What usually comes next")
     screen.grid(
-        (Text(percent(item["probability"])), screen.path(item["path"], screen.width - 12))
-        for item in files[:_SHOWN]
+        [
+            (Text(percent(item["probability"])), screen.path(item["path"], screen.width - 9))
+            for item in files[:_SHOWN]
+        ]
     )
 
 
@@ -79,34 +83,45 @@ def _show_active(screen: Screen, active: Sequence[Shape]) -> None:
     if not active:
         return
     screen.heading("In somebody's hands right now")
+    rows = []
     for item in active[:_SHOWN]:
-        who = item["actor"] or "somebody"
-        screen.line(
-            f"{who}, {item['path']}", _dim(f"  {minute(item['at'])}, session {item['session']}"), indent=2
-        )
+        who = f"{item['actor'] or 'somebody'}, {minute(item['at'])}, session {item['session']}"
+        named = screen.path(item["path"], screen.width - 4)
+        rows.append([named.append(f"\n{clean(who)}", "dim")])
+    screen.grid(rows, right=0)
 
 
 def _show_recent(screen: Screen, recent: Shape) -> None:
     if not recent["sessions"]:
         return
-    remark = f"{recent['window_days']} days, {counted(recent['sessions'], 'session')}"
-    screen.heading("Lately this was about", remark)
-    for item in recent["domains"][:_SHOWN]:
-        sessions = counted(item["sessions"], "session")
-        screen.line(item["concept"], _dim(f"  {sessions}, last {day(item['last_seen'])}"), indent=2)
-    for item in recent["observations"][:3]:
-        screen.line(_dim(f"{day(item['at'])}  "), item["title"], indent=2)
+    remark = f"in the last {recent['window_days']} days, {counted(recent['sessions'], 'session')}"
+    screen.heading("What this was about", remark)
+    screen.grid(
+        [
+            (clean(item["concept"]), _seen(counted(item["sessions"], "session"), item["last_seen"]))
+            for item in recent["domains"][:_SHOWN]
+        ],
+        right=0,
+    )
+    screen.grid(
+        [(Text(day(item["at"]), "dim"), Text(clean(item["title"]))) for item in recent["observations"][:3]],
+        right=0,
+    )
 
 
 def _show_contracts(screen: Screen, contracts: Sequence[Shape]) -> None:
     if not contracts:
         return
     screen.heading("Contracts at stake")
-    for item in contracts:
-        newer = f"  superseded by {item['superseded_by']}" if item["superseded_by"] else ""
-        used = f"  used by {', '.join(item['used_by'])}" if item["used_by"] else ""
-        screen.line(item["name"], (newer, "yellow"), _dim(f"{used}  last {day(item['last_seen'])}"), indent=2)
+    rows = []
+    for item in contracts[:_SHOWN]:
+        name = Text(clean(item["name"]))
+        if item["superseded_by"]:
+            name.append(f"  superseded by {clean(item['superseded_by'])}", "yellow")
+        used = f"used by {', '.join(item['used_by'])}" if item["used_by"] else "used by nobody in particular"
+        rows.append([name.append(f"\n{clean(used)}, last {day(item['last_seen'])}", "dim")])
+    screen.grid(rows, right=0)
 
 
-def _dim(words: str) -> tuple[str, str]:
-    return words, "dim"
+def _seen(sessions: str, last: str) -> Text:
+    return Text(f"{sessions}, last {day(last)}", "dim")

@@ -14,6 +14,7 @@ from typing import Any
 from rich import box
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -72,12 +73,16 @@ class Screen:
         self.gap()
         self.line((words, "bold"), (f"  {remark}" if remark else "", "dim"))
 
-    def panel(self, title: str, body: str, *, style: str = "yellow") -> None:
+    def panel(self, title: str, body: str, *, indent: int = 0) -> None:
         """Print a text that is quoted exactly, in a frame."""
         frame = Panel(
-            Text(clean(body)), title=Text(title), title_align="left", border_style=style, width=self.width
+            Text(clean(body)),
+            title=Text(title) if title else None,
+            title_align="left",
+            border_style="yellow",
+            width=self.width - indent,
         )
-        self._print(frame)
+        self._print(Padding(frame, (0, 0, 0, indent), expand=False))
 
     def table(self, headings: Sequence[str], rows: Iterable[Sequence[str | Text]], *, fold: int = -1) -> None:
         """Print a table; `fold` is the column that gives way when the screen is narrow."""
