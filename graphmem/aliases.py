@@ -38,6 +38,7 @@ class Vocabulary:
     surfaces: Mapping[str, tuple[str, ...]]
     broader: Mapping[str, str]
     labels: frozenset[str]
+    activities: frozenset[str]
     noise: frozenset[str]
     generic_paths: frozenset[str]
 
@@ -98,6 +99,22 @@ def matches(words: Sequence[str]) -> list[Match]:
     return found
 
 
+def other_names(text: str) -> list[str]:
+    """Give the other surfaces of the concepts a text names, so that a question in one language finds the other.
+
+    Surfaces that the text holds already are left out, and so are concepts only implied.
+    """
+    known = vocabulary()
+    words = units(text).words
+    found: dict[str, None] = {}
+    for match in matches(words):
+        said = tuple(words[match.start : match.end])
+        for surface in known.surfaces.get(match.concept, ()):
+            if _surface_units(surface) != said:
+                found[surface] = None
+    return list(found)
+
+
 @cache
 def vocabulary() -> Vocabulary:
     """Give the vocabulary; the file is read when it is first asked for."""
@@ -119,6 +136,7 @@ def vocabulary() -> Vocabulary:
         surfaces=written,
         broader=data["broader"],
         labels=frozenset("-".join(_surface_units(label)) for label in _listed(words["labels"])),
+        activities=frozenset(name.replace(" ", "-") for name in _listed(words["activities"])),
         noise=frozenset(stem(word) for word in words["noise"].split()),
         generic_paths=frozenset(stem(word) for word in words["generic_paths"].split()),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from graphmem.aliases import BREAK, Units, matches, units, vocabulary
 from graphmem.model import Observation
@@ -22,7 +22,11 @@ NAMED_IN_TITLE = 0.9
 NAMED_IN_TEXT = 0.7
 """Weight of a known surface in the facts or the narrative."""
 TITLE_WORD = 0.6
-"""Weight of another content word of the title or the intent."""
+"""Weight of another content word of the title."""
+ACTIVITY = 0.5
+"""Weight of a known surface of what every project does (tests, docs), wherever it stands."""
+INTENT_WORD = 0.4
+"""Weight of another content word of the intent, which is a sentence rather than a title."""
 NAMED_IN_PATH = 0.5
 """Weight of a known surface in a path."""
 PATH_PART = 0.4
@@ -31,6 +35,7 @@ PHRASE = 0.3
 """Weight of two content words beside each other."""
 
 MOST_CONCEPTS = 25
+_BROADER_SHARE = 0.75
 _MOST_PATHS = 60
 _MOST_PATH_PARTS = 12
 _TITLE_LENGTH = 400
@@ -38,10 +43,14 @@ _TEXT_LENGTH = 2_000
 _LONGEST_NAME = 64
 _MOST_NAME_WORDS = 6
 _COMMON_SHARE = 0.25
+_KNOWN_SHARE = 0.5
 _FEW_OBSERVATIONS = 8
 
 _COMMIT_TYPE = re.compile(r"\s*[A-Za-z]{2,12}(?:\(([^()\n]{0,80})\))?!?:\s")
-_URL = re.compile(r"\w{2,10}://\S+")
+# Neither hosts, API roots nor file endings are what a text is about.
+_ADDRESS = re.compile(
+    r"\w{2,10}://\S+|/(?:api|v\d{1,2})(?=/)|(?<=\w)\.(?:tsx?|jsx?|py|go|rs|java|kt|rb|php|vue|css|json|ya?ml|toml|md)\b"
+)
 _COUNTED = re.compile(r"v?\d[\w]*|[0-9a-f]{7,}|\w*\d{3,}\w*")
 
 
@@ -77,38 +86,42 @@ def observation_concepts(observation: Observation) -> dict[str, float]:
 
 
 def presentable(
-    weights: Mapping[str, float], document_frequency: Mapping[str, int], total: int, limit: int
+    weights: Mapping[str, float],
+    document_frequency: Mapping[str, int],
+    total: int,
+    limit: int,
+    given: Collection[str] = (),
 ) -> list[str]:
     """Choose the names worth showing, best first by weight times inverse document frequency.
 
-    `document_frequency` counts the project's observations of each name, of `total`. Left out: names in over
-    a quarter of them unless given (weight 1), words seen once that no alias knows, and the words of a chosen
-    phrase that mostly occur in it. A project of under eight observations is too small for the first two.
+    `weights` may be sums over several observations; `document_frequency` counts the project's observations of
+    each name, of `total`. Left out, unless `given` by somebody: words in over a quarter of them (known names:
+    in over half), words seen once that no alias knows, and the words of a chosen phrase that mostly occur in
+    it. A project of under eight observations is too small for the first two.
     """
-    small = total < _FEW_OBSERVATIONS
-    known = vocabulary().surfaces
     scored: list[tuple[float, str]] = []
     for name, weight in weights.items():
         frequency = max(document_frequency.get(name, 0), 1)
-        if not small and weight < GIVEN:
-            if frequency > _COMMON_SHARE * total:
-                continue
-            if frequency < 2 and name not in known:
-                continue
-        best = max([weight, *(weights[part] for part in _main_parts(name, weights, document_frequency))])
-        scored.append((best * math.log1p(total / frequency), name))
+        if total < _FEW_OBSERVATIONS or name in given or _is_telling(name, frequency, total):
+            parts = _main_parts(name, weights, document_frequency)
+            best = max([weight, *(weights[part] for part in parts)])
+            scored.append((best * math.log1p(total / (1 + frequency)), name))
     chosen: list[str] = []
     covered: set[str] = set()
     for _, name in sorted(scored, key=lambda item: (-item[0], item[1])):
-        if name in covered:
-            continue
-        chosen.append(name)
-        covered.update(
-            part for part in _main_parts(name, weights, document_frequency) if weights[part] < GIVEN
-        )
-        if len(chosen) == limit:
-            break
+        if name not in covered:
+            chosen.append(name)
+            covered.update(_main_parts(name, weights, document_frequency))
+            covered.difference_update(given)
+            if len(chosen) == limit:
+                break
     return chosen
+
+
+def _is_telling(name: str, frequency: int, total: int) -> bool:
+    if name in vocabulary().surfaces:
+        return frequency <= _KNOWN_SHARE * total
+    return 2 <= frequency <= _COMMON_SHARE * total
 
 
 def _main_parts(phrase: str, weights: Mapping[str, float], frequency: Mapping[str, int]) -> list[str]:
@@ -138,15 +151,15 @@ def _given(names: Iterable[str]) -> dict[str, float]:
 
 def _from_title(observation: Observation) -> dict[str, float]:
     pairs: list[tuple[str, float]] = []
-    for text in (observation.title, observation.intent):
-        plain = _URL.sub(" ", text[:_TITLE_LENGTH])
+    for text, weight in ((observation.title, TITLE_WORD), (observation.intent, INTENT_WORD)):
+        plain = _ADDRESS.sub(" ", text[:_TITLE_LENGTH])
         if commit_type := _COMMIT_TYPE.match(plain):
             plain = f"{commit_type[1] or ''}; {plain[commit_type.end() :]}"
-        pairs.extend(_title_pairs(units(plain)))
+        pairs.extend(_title_pairs(units(plain), weight))
     return _strongest(pairs)
 
 
-def _title_pairs(cut: Units) -> Iterator[tuple[str, float]]:
+def _title_pairs(cut: Units, word_weight: float) -> Iterator[tuple[str, float]]:
     """Yield known surfaces, content words and phrases of a title."""
     noise = vocabulary().noise
     before = ""
@@ -157,9 +170,9 @@ def _title_pairs(cut: Units) -> Iterator[tuple[str, float]]:
             before = ""
             continue
         else:
-            yield name, TITLE_WORD
+            yield name, word_weight
         if before and before != name and "-" not in name:
-            yield _phrase(before, name), PHRASE
+            yield _phrase(before, name), min(PHRASE, word_weight)
         before = "" if "-" in name else name
 
 
@@ -167,7 +180,7 @@ def _from_texts(observation: Observation) -> dict[str, float]:
     facts = "\n".join(fact.text[:_TEXT_LENGTH] for fact in observation.facts[:20])
     pairs: list[tuple[str, float]] = []
     for text in (facts, observation.narrative):
-        words = units(_URL.sub(" ", text[:_TEXT_LENGTH])).words
+        words = units(_ADDRESS.sub(" ", text[:_TEXT_LENGTH])).words
         for match in matches(words):
             pairs.extend(_with_broader(match.concept, NAMED_IN_TEXT))
     return _strongest(pairs)
@@ -247,9 +260,10 @@ def _han_words(cut: Units) -> dict[int, str]:
 
 
 def _with_broader(name: str, weight: float) -> Iterator[tuple[str, float]]:
-    yield name, weight
-    if wider := vocabulary().broader.get(name):
-        yield wider, weight * 0.75
+    known = vocabulary()
+    yield name, min(weight, ACTIVITY) if name in known.activities else weight
+    if wider := known.broader.get(name):
+        yield wider, min(weight * _BROADER_SHARE, ACTIVITY if wider in known.activities else 1.0)
 
 
 def _is_content(word: str) -> bool:

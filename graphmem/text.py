@@ -60,6 +60,7 @@ windows always sometimes perhaps across does canvas alias bias atlas lens chaos 
 _PLURALS = {word: word for word in _WORDS_IN_S.split()} | {
     "aliases": "alias",
     "caches": "cache",
+    "goes": "go",
     "indices": "index",
     "statuses": "status",
 }
