@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from graphmem.capture.git_cursor import GitCursor
 from graphmem.capture.git_origin import open_origin
@@ -43,7 +43,9 @@ class GitImporter:
         self._include = tuple(include)
         self._clock = clock
 
-    def batches(self, cursor: str | None = None, stop: threading.Event | None = None) -> Iterator[Batch]:
+    def batches(
+        self, cursor: str | None = None, stop: threading.Event | None = None
+    ) -> Generator[Batch, None, None]:
         """Yield the commits that `cursor` doesn't know; at least one batch, which may be empty.
 
         Raises:

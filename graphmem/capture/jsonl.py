@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 
 from graphmem.capture.history_line import content_id, history_observation, is_history_line
 from graphmem.capture.jsonl_lines import JsonLines, JsonRecord, LineFault, open_lines
@@ -41,7 +41,9 @@ class JsonlImporter:
         self.location = location
         self._clock = clock
 
-    def batches(self, cursor: str | None = None, stop: threading.Event | None = None) -> Iterator[Batch]:
+    def batches(
+        self, cursor: str | None = None, stop: threading.Event | None = None
+    ) -> Generator[Batch, None, None]:
         """Yield the lines of the file; at least one batch, which may be empty.
 
         Raises:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -67,7 +67,9 @@ class Importer(Protocol):
     source: str
     location: str
 
-    def batches(self, cursor: str | None = None, stop: threading.Event | None = None) -> Iterator[Batch]:
+    def batches(
+        self, cursor: str | None = None, stop: threading.Event | None = None
+    ) -> Generator[Batch, None, None]:
         """Yield what is new since `cursor` (None: everything), oldest first, in bounded memory.
 
         When `stop` is set, what has been read so far is yielded and the iteration ends; closing the
