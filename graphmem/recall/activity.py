@@ -6,11 +6,11 @@ It is not prediction: everything here is counted from observations of the view, 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from graphmem.concepts import presentable
+from graphmem.concepts import GIVEN, observation_concepts, presentable
 from graphmem.instant import DAY, HOUR, to_iso
-from graphmem.model import ActiveSession, ContractUse, Domain, Recent, RecentObservation
+from graphmem.model import ActiveSession, ContractUse, Domain, Observation, Recent, RecentObservation
 from graphmem.postings import View
 
 WINDOW_DAYS = 30
@@ -20,6 +20,7 @@ _SHOWN = 5
 _DOMAINS = 5
 _CONTRACTS = 5
 _CONTRACT_OCCASIONS = 50
+_USERS = 5
 
 
 def concepts_of(view: View, profile: dict[int, float], limit: int) -> tuple[str, ...]:
@@ -119,12 +120,27 @@ def _contract(view: View, contract: int) -> ContractUse:
         " WHERE contract = ? AND at <= ? ORDER BY at DESC, seq DESC LIMIT ?",
         (contract, view.as_of, _CONTRACT_OCCASIONS),
     ).fetchall()
-    profile: dict[int, float] = defaultdict(float)
-    for weights in _concepts(view, [row[0] for row in rows]).values():
-        for concept, weight in weights.items():
-            profile[concept] += weight
     successor = next((row[2] for row in rows if row[2] is not None), None)
-    return ContractUse(name, concepts_of(view, dict(profile), 3), rows[0][1], successor)
+    users = _users(view, name, _concepts(view, [row[0] for row in rows]).values())
+    return ContractUse(name, users, rows[0][1], successor)
+
+
+def _users(view: View, name: str, uses: Collection[dict[int, float]]) -> tuple[str, ...]:
+    """Return the domains of work that named a contract: those stated, else those read from the texts.
+
+    The words of the contract's own name tell nobody who uses it.
+    """
+    own = observation_concepts(Observation(id="", session="", at=0.0, title=name))
+    names = view.concept_names({concept for weights in uses for concept in weights})
+    for least in (GIVEN, 0.0):
+        profile: dict[int, float] = defaultdict(float)
+        for weights in uses:
+            for concept, weight in weights.items():
+                if weight >= least and names[concept] not in own:
+                    profile[concept] += weight
+        if profile:
+            return concepts_of(view, dict(profile), _USERS)
+    return ()
 
 
 def day(at: float) -> str:
