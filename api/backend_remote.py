@@ -94,7 +94,11 @@ class RemoteBackend:
 
     def impact(self, project: str, question: ImpactQuestion) -> Shape:
         """Return what else changes."""
-        return self._post(f"{_project(project)}/impact", asdict(question))
+        asked = asdict(question)
+        paths = asked.pop("paths")
+        if len(paths) == 1:
+            return self._get(f"{_project(project)}/impact", path=paths[0], **asked)
+        return self._post(f"{_project(project)}/impact", {"paths": paths, **asked})
 
     def observations(self, project: str, question: ObservationQuestion) -> Shape:
         """Return a page of observations, newest first."""

@@ -16,6 +16,7 @@ _ROOT = "observation"
 _BATCH = "observations"
 _LISTS = frozenset({"facts", "concepts", "files_read", "files_modified", "files_deleted"})
 _MOST_DEPTH = 6
+_MOST_ELEMENTS = 100_000
 
 
 @dataclass(slots=True)
@@ -40,6 +41,7 @@ class _Reader:
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._data
         self._open: list[_Element] = []
+        self._count = 0
         self._root: _Element | None = None
 
     def read(self, raw: bytes) -> _Element:
@@ -61,6 +63,9 @@ class _Reader:
     def _start(self, name: str, _: dict[str, str]) -> None:
         if len(self._open) >= _MOST_DEPTH:
             raise _refused(f"it is nested too deeply at line {self._parser.CurrentLineNumber}")
+        self._count += 1
+        if self._count > _MOST_ELEMENTS:
+            raise _refused(f"it has more than {_MOST_ELEMENTS:,} elements")
         element = _Element(name.rpartition(":")[2].strip().lower())
         if self._open:
             self._open[-1].children.append(element)

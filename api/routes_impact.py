@@ -68,6 +68,7 @@ async def impact_of_set(request: Request, memory: MemoryHere, project: Slug) -> 
             as_of=body.as_of,
             limit=body.limit,
         )
-        return ImpactOut.of(found)
+        shape = ImpactOut.of(found)
+        return shape if shape.path is None else shape.model_copy(update={"path": None, "paths": [shape.path]})
 
     return answer(await run_in_threadpool(ask))
