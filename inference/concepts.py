@@ -39,7 +39,7 @@ def concept_scores(
 
 
 def _norm(profile: Mapping[int, float]) -> float:
-    return math.sqrt(sum(weight * weight for weight in profile.values()))
+    return math.sqrt(math.fsum(weight * weight for weight in profile.values()))
 
 
 def _cosine(a: Mapping[int, float], norm: float, b: Mapping[int, float]) -> float:
@@ -47,4 +47,5 @@ def _cosine(a: Mapping[int, float], norm: float, b: Mapping[int, float]) -> floa
     if not shared:
         return 0.0
     product = norm * _norm(b)
-    return min(1.0, sum(a[concept] * b[concept] for concept in shared) / product) if product > 0.0 else 0.0
+    # Exact sums: the same answer in whatever order concepts were numbered.
+    return min(1.0, math.fsum(a[concept] * b[concept] for concept in shared) / product) if product else 0.0
