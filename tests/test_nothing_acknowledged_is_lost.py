@@ -123,7 +123,9 @@ def answers(project: Project, paths: tuple[str, ...] = PATHS) -> list[object]:
 
 def asked(home: Path) -> list[object]:
     with Memory(home, clock=lambda: NOW) as memory:
-        return answers(memory.project("shop"))
+        project = memory.project("shop")
+        assert project.wait_visible()
+        return answers(project)
 
 
 def delete(path: Path) -> None:

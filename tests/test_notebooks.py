@@ -1,0 +1,49 @@
+"""The notebooks run from top to bottom in a real kernel, and are stored without what they printed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def name_of(path: Path) -> str:
+    return path.name
+
+
+def test_there_is_a_first_look() -> None:
+    assert "first_look.ipynb" in map(name_of, NOTEBOOKS)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=name_of)
+def test_a_notebook_is_stored_without_outputs(notebook: Path) -> None:
+    cells = nbformat.read(notebook, as_version=4).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    assert code
+    assert all(not cell.outputs and cell.execution_count is None for cell in code)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=name_of)
+def test_a_notebook_runs(notebook: Path) -> None:
+    content = nbformat.read(notebook, as_version=4)
+    client = NotebookClient(
+        content, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(notebook.parent)}}
+    )
+    client.execute(env={**os.environ, "PYTHONPATH": str(ROOT)})
+    printed = "".join(
+        output.text
+        for cell in content.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.output_type == "stream"
+    )
+    assert "79 observations, 39 sessions" in printed
+    assert "src/checkout/session.ts" in printed
+    assert "src/loyalty/points.ts | unknown" in printed
