@@ -56,9 +56,10 @@ def predict(view: View, files: Sequence[FileView], asker: Asker, at_most: int) -
     for file in files:
         found.update(dict.fromkeys(view.neighbours(file, _SIBLINGS, _NAMESAKES)))
     living = {id: file for id, file in view.files(found).items() if file.alive}
+    foremost = [file for file in found if file in living]
     heat = view.heat(living, asker.now)
     standings = {id: Standing(file.path, heat[id]) for id, file in living.items()}
-    weighted, profiles = _profiles(view, histories, list(living)[:_PROFILED])
+    weighted, profiles = _profiles(view, histories, foremost[:_PROFILED])
     ranked = rank(weighted, profiles, standings, recent, at_most, living.keys())
     predictions = [Prediction(living[entry.file], entry) for entry in ranked]
     predictions.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))

@@ -15,6 +15,7 @@ from inference.lineage import Change
 _SEEDS = 60
 _PARTNERS = 10
 _LEAST_SESSIONS = 2
+_YOUNG_TOGETHER = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,10 @@ def busiest_files(view: View, limit: int) -> list[str]:
 
 
 def strongest_links(view: View, limit: int, now: float) -> list[Link]:
-    """Return the surest pairs among the busiest files, seen in at least two sessions, one row a pair."""
+    """Return the surest pairs among the busiest files, one row a pair.
+
+    A pair needs two distinct sessions; where the history is too young to hold any, three occasions do.
+    """
     found: dict[tuple[str, str], Link] = {}
     for path in busiest_files(view, _SEEDS):
         file = view.file(path)
@@ -81,7 +85,7 @@ def strongest_links(view: View, limit: int, now: float) -> list[Link]:
             continue
         for prediction in predict(view, [file], Asker(now), _PARTNERS).ranked:
             ranked = prediction.ranked
-            if prediction.file.noise is not None or ranked.sessions < _LEAST_SESSIONS:
+            if prediction.file.noise is not None or ranked.together < _LEAST_SESSIONS:
                 continue
             ids = tuple(head.id for head in view.heads(ranked.keys))
             evidence = Evidence(ranked.together, ranked.of, ranked.sessions, ranked.last_seen, ids)
@@ -92,4 +96,5 @@ def strongest_links(view: View, limit: int, now: float) -> list[Link]:
     ordered = sorted(
         found.values(), key=lambda link: (-link.probability, -link.evidence.together, link.a, link.b)
     )
-    return ordered[:limit]
+    firm = [link for link in ordered if link.evidence.sessions >= _LEAST_SESSIONS]
+    return (firm or [link for link in ordered if link.evidence.together >= _YOUNG_TOGETHER])[:limit]
