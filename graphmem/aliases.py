@@ -100,7 +100,7 @@ def matches(words: Sequence[str]) -> list[Match]:
 
 
 def other_names(text: str) -> list[str]:
-    """Give the other surfaces of the concepts a text names, so that a question in one language finds the other.
+    """Give the other surfaces of the concepts a text names: a question in one language finds the other too.
 
     Surfaces that the text holds already are left out, and so are concepts only implied.
     """

@@ -18,7 +18,7 @@ LONGEST_TOKEN = 64
 MOST_QUERY_TOKENS = 64
 """A question's further words are left out: a pasted log must not become an expression of thousands."""
 
-HAN = "々〇㐀-䶿一-鿿豈-\ufaff\U00020000-\U0003ffff"
+HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """The inside of a character class for Chinese characters."""
 
 # The second alternative of a mark: half-width kana sound marks, which NFKC turns into combining ones.
