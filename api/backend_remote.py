@@ -133,7 +133,7 @@ class RemoteBackend:
         body: Shape = {"source": source.kind, "location": source.location}
         if source.kind == "git":
             body |= {"include": source.include, "ref": source.ref}
-        patient = httpx.Timeout(_TIMEOUT, read=None)
+        patient = httpx.Timeout(None, connect=5.0)
         with (
             _faults(),
             self._client.stream("POST", f"{_project(project)}/imports", json=body, timeout=patient) as answer,

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from graphmem.errors import (
     SourceError,
     UnavailableError,
 )
-from graphmem.home import ServiceRecord
+from graphmem.home import Home, ServiceRecord
 
 DAY = 86_400
 SPRING = "2026-05-01T12:00:00Z"
@@ -43,68 +44,92 @@ def turn(number: int, *files: str, **more: object) -> dict[str, object]:
     }
 
 
+def shop_turns() -> list[dict[str, object]]:
+    renewal = {"title": "续期令牌", "concepts": ["auth"], "type": "bugfix", "facts": ["TTL is 900"]}
+    merging = {"title": "购物车合并", "narrative": "POST /api/v1/cart merges two carts"}
+    turns = [turn(number, "src/token.ts", "src/session.ts") for number in range(8)]
+    return [*turns, turn(8, "src/token.ts", **renewal), turn(9, "src/购物车.ts", **merging)]
+
+
 def fill(home: Path, root: Path) -> None:
     root.mkdir()
     with Memory(home) as memory:
         project, _ = memory.register(str(root), "shop")
-        items = [turn(number, "src/token.ts", "src/session.ts") for number in range(8)]
-        items.append(
-            turn(8, "src/token.ts", title="续期令牌", concepts=["auth"], type="bugfix", facts=["TTL is 900"])
-        )
-        items.append(
-            turn(9, "src/购物车.ts", title="购物车合并", narrative="POST /api/v1/cart merges two carts")
-        )
-        assert project.observe(items).accepted == 10
+        assert project.observe(shop_turns()).accepted == 10
         assert project.wait_visible()
 
 
-@pytest.fixture(params=["files", "service"])
-def backend(
-    request: pytest.FixtureRequest, tmp_path: Path, start_service: Callable[..., Any]
-) -> Iterator[Backend]:
-    """Both ways to the same memory, one after the other."""
-    fill(tmp_path / "home", tmp_path / "shop")
-    if request.param == "service":
-        start_service(tmp_path / "home")
-    with connect(tmp_path / "home") as found:
-        assert isinstance(found, RemoteBackend if request.param == "service" else LocalBackend)
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One way to a memory, with a project of the test's own in it."""
+
+    backend: Backend
+    slug: str
+    root: Path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
+    """The files of a home without a service."""
+    with connect(tmp_path_factory.mktemp("files") / "home") as found:
+        assert isinstance(found, LocalBackend)
         yield found
+
+
+@pytest.fixture(params=["files", "service"])
+def side(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Side]:
+    """Both ways, one after the other, each with the shop's ten turns in a project of its own."""
+    if request.param == "files":
+        backend: Backend = request.getfixturevalue("files")
+    else:
+        backend = connect(request.getfixturevalue("service").home)
+        assert isinstance(backend, RemoteBackend)
+    root = tmp_path / "shop"
+    root.mkdir()
+    slug = backend.register(str(root))["slug"]
+    source = tmp_path / "turns.jsonl"
+    source.write_text("".join(json.dumps(item) + "\n" for item in shop_turns()), encoding="utf-8")
+    report = backend.import_history(slug, HistorySource("jsonl", str(source)), no_progress)
+    assert report["accepted"] == 10
+    yield Side(backend, slug, root)
+    if request.param == "service":
+        backend.__exit__()
 
 
 def no_progress(done: int, total: int | None) -> None:
     """Progress nobody looks at."""
 
 
-def test_a_project_is_found_by_slug_and_by_every_path_inside(backend: Backend, tmp_path: Path) -> None:
-    root = tmp_path / "shop"
-    for reference in ("shop", "SHOP", str(root), str(root / "src" / "new"), str(root / "gone.ts")):
-        assert backend.project(reference)["slug"] == "shop"
-    assert [item["slug"] for item in backend.projects()["items"]] == ["shop"]
-    assert backend.projects()["items"][0]["observations"] == 10
+def test_a_project_is_found_by_slug_and_by_every_path_inside(side: Side) -> None:
+    slug, root = side.slug, side.root
+    for reference in (slug, slug.upper(), str(root), str(root / "src" / "new"), str(root / "gone.ts")):
+        assert side.backend.project(reference)["slug"] == slug
+    (listed,) = [item for item in side.backend.projects()["items"] if item["slug"] == slug]
+    assert (listed["observations"], listed["root"]) == (10, str(root))
 
 
 @pytest.mark.parametrize(
     "reference", ["shoes", "", "/", "/nowhere/at/all", "../shop", "a/b", "?x=1", "#", "购物"]
 )
-def test_a_reference_to_no_project_is_not_found(backend: Backend, reference: str) -> None:
+def test_a_reference_to_no_project_is_not_found(side: Side, reference: str) -> None:
     with pytest.raises(NotFoundError):
-        backend.project(reference)
+        side.backend.project(reference)
 
 
-def test_registering_a_known_root_gives_the_project_again(backend: Backend, tmp_path: Path) -> None:
-    assert backend.register(str(tmp_path / "shop"))["slug"] == "shop"
-    (tmp_path / "other").mkdir()
-    assert backend.register(str(tmp_path / "other"))["slug"] == "other"
-    assert len(backend.projects()["items"]) == 2
+def test_registering_a_known_root_gives_the_project_again(side: Side) -> None:
+    assert side.backend.register(str(side.root))["slug"] == side.slug
+    other = side.root.parent / "other"
+    other.mkdir()
+    assert side.backend.register(str(other))["slug"] != side.slug
 
 
-def test_a_root_that_is_no_folder_is_refused(backend: Backend, tmp_path: Path) -> None:
+def test_a_root_that_is_no_folder_is_refused(side: Side) -> None:
     with pytest.raises(InvalidInputError, match="does not exist"):
-        backend.register(str(tmp_path / "nothing"))
+        side.backend.register(str(side.root / "nothing"))
 
 
-def test_impact_names_the_neighbour_with_its_evidence(backend: Backend) -> None:
-    found = backend.impact("shop", ImpactQuestion(("src/token.ts",), as_of=SPRING))
+def test_impact_names_the_neighbour_with_its_evidence(side: Side) -> None:
+    found = side.backend.impact(side.slug, ImpactQuestion(("src/token.ts",), as_of=SPRING))
     assert (found["path"], found["status"], found["as_of"]) == ("src/token.ts", "known", SPRING)
     first = found["affected"][0]
     assert first["path"] == "src/session.ts"
@@ -112,28 +137,28 @@ def test_impact_names_the_neighbour_with_its_evidence(backend: Backend) -> None:
     assert first["evidence"]["last_seen"] == "2026-04-08T12:00:00Z"
 
 
-def test_impact_of_a_set_names_the_set(backend: Backend) -> None:
-    found = backend.impact("shop", ImpactQuestion(("src/token.ts", "src/session.ts"), as_of=SPRING))
+def test_impact_of_a_set_names_the_set(side: Side) -> None:
+    found = side.backend.impact(side.slug, ImpactQuestion(("src/token.ts", "src/session.ts"), as_of=SPRING))
     assert (found["path"], found["paths"]) == (None, ["src/token.ts", "src/session.ts"])
 
 
-def test_an_unknown_file_is_unknown_with_a_reason(backend: Backend) -> None:
-    found = backend.impact("shop", ImpactQuestion(("src/nobody.ts",)))
+def test_an_unknown_file_is_unknown_with_a_reason(side: Side) -> None:
+    found = side.backend.impact(side.slug, ImpactQuestion(("src/nobody.ts",)))
     assert (found["status"], found["warning"], found["affected"]) == ("unknown", None, [])
     assert found["reason"]
 
 
-def test_a_path_outside_the_root_is_refused_with_the_fields_name(backend: Backend) -> None:
+def test_a_path_outside_the_root_is_refused_with_the_fields_name(side: Side) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        backend.impact("shop", ImpactQuestion(("/etc/passwd",)))
+        side.backend.impact(side.slug, ImpactQuestion(("/etc/passwd",)))
     assert "/etc/passwd" in str(caught.value)
 
 
-def test_pages_of_observations_follow_each_other_without_gap(backend: Backend) -> None:
+def test_pages_of_observations_follow_each_other_without_gap(side: Side) -> None:
     seen: list[str] = []
     cursor = None
     while True:
-        page = backend.observations("shop", ObservationQuestion(limit=3, cursor=cursor))
+        page = side.backend.observations(side.slug, ObservationQuestion(limit=3, cursor=cursor))
         seen += [item["id"] for item in page["items"]]
         cursor = page["next_cursor"]
         if cursor is None:
@@ -154,93 +179,91 @@ def test_pages_of_observations_follow_each_other_without_gap(backend: Backend) -
         (ObservationQuestion(session="nobody"), []),
     ],
 )
-def test_observations_are_filtered(
-    backend: Backend, question: ObservationQuestion, expected: list[str]
-) -> None:
-    found = [item["id"] for item in backend.observations("shop", question)["items"]]
+def test_observations_are_filtered(side: Side, question: ObservationQuestion, expected: list[str]) -> None:
+    found = [item["id"] for item in side.backend.observations(side.slug, question)["items"]]
     assert [item for item in found if item in expected] == expected
     if question.concept is None:
         assert found == expected
 
 
-def test_one_observation_is_shown_whole(backend: Backend) -> None:
-    found = backend.observation("shop", "o-8")
+def test_one_observation_is_shown_whole(side: Side) -> None:
+    found = side.backend.observation(side.slug, "o-8")
     assert (found["title"], found["facts"][0]["text"]) == ("续期令牌", "TTL is 900")
 
 
 @pytest.mark.parametrize("id", ["nobody", "a/b", "..", "a b?c#d", "%2e%2e", "购物车"])
-def test_what_is_not_there_is_not_found(backend: Backend, id: str) -> None:
+def test_what_is_not_there_is_not_found(side: Side, id: str) -> None:
     with pytest.raises(NotFoundError):
-        backend.observation("shop", id)
+        side.backend.observation(side.slug, id)
     with pytest.raises(NotFoundError):
-        backend.session("shop", id)
+        side.backend.session(side.slug, id)
 
 
-def test_sessions_are_listed_and_shown(backend: Backend) -> None:
-    page = backend.sessions("shop", 2, None)
+def test_sessions_are_listed_and_shown(side: Side) -> None:
+    page = side.backend.sessions(side.slug, 2, None)
     assert [item["id"] for item in page["items"]] == ["s-4", "s-3"]
-    assert [item["id"] for item in backend.sessions("shop", 2, page["next_cursor"])["items"]] == [
+    assert [item["id"] for item in side.backend.sessions(side.slug, 2, page["next_cursor"])["items"]] == [
         "s-2",
         "s-1",
     ]
-    assert backend.session("shop", "s-4")["observations"] == 2
+    assert side.backend.session(side.slug, "s-4")["observations"] == 2
 
 
 @pytest.mark.parametrize(("text", "expected"), [("令牌", "o-8"), ("购物车", "o-9"), ("merges carts", "o-9")])
-def test_texts_are_found_in_both_languages(backend: Backend, text: str, expected: str) -> None:
-    found = backend.search("shop", SearchQuestion(text))
+def test_texts_are_found_in_both_languages(side: Side, text: str, expected: str) -> None:
+    found = side.backend.search(side.slug, SearchQuestion(text))
     assert found["results"][0]["id"] == expected
     assert found["context"]
 
 
-def test_a_search_is_bounded_by_time_and_type(backend: Backend) -> None:
-    assert backend.search("shop", SearchQuestion("令牌", types=("change",)))["results"] == []
-    assert backend.search("shop", SearchQuestion("令牌", until="2026-04-01T00:00:00Z"))["results"] == []
+def test_a_search_is_bounded_by_time_and_type(side: Side) -> None:
+    assert side.backend.search(side.slug, SearchQuestion("令牌", types=("change",)))["results"] == []
+    assert (
+        side.backend.search(side.slug, SearchQuestion("令牌", until="2026-04-01T00:00:00Z"))["results"] == []
+    )
 
 
-def test_stats_count_what_is_stored(backend: Backend) -> None:
-    found = backend.stats("shop")
+def test_stats_count_what_is_stored(side: Side) -> None:
+    found = side.backend.stats(side.slug)
     assert (found["observations"], found["sessions"], found["files"], found["behind"]) == (10, 5, 3, 0)
 
 
-def test_a_wrong_cursor_is_refused(backend: Backend) -> None:
+def test_a_wrong_cursor_is_refused(side: Side) -> None:
     with pytest.raises(InvalidInputError):
-        backend.observations("shop", ObservationQuestion(cursor="nonsense"))
+        side.backend.observations(side.slug, ObservationQuestion(cursor="nonsense"))
 
 
-def test_a_file_of_observations_is_imported_and_its_bad_lines_are_named(
-    backend: Backend, tmp_path: Path
-) -> None:
-    source = tmp_path / "more.jsonl"
+def test_a_file_of_observations_is_imported_and_its_bad_lines_are_named(side: Side) -> None:
+    source = side.root.parent / "more.jsonl"
     lines = [json.dumps(turn(20, "src/a.ts")), "{cut", json.dumps(turn(21, "src/b.ts", at="2026-04-28"))]
     source.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    report = backend.import_history("shop", HistorySource("jsonl", str(source)), no_progress)
+    report = side.backend.import_history(side.slug, HistorySource("jsonl", str(source)), no_progress)
     assert (report["accepted"], report["rejected"], report["stopped"]) == (2, 1, False)
     assert "2" in report["problems"][0]
-    again = backend.import_history("shop", HistorySource("jsonl", str(source)), no_progress)
+    again = side.backend.import_history(side.slug, HistorySource("jsonl", str(source)), no_progress)
     assert (again["accepted"], again["duplicates"]) == (0, 2)
 
 
-def test_a_git_history_is_imported_once(backend: Backend, git_repository: Callable[..., Any]) -> None:
+def test_a_git_history_is_imported_once(side: Side, git_repository: Callable[..., Any]) -> None:
     repository = git_repository("app")
     for number in range(3):
         repository.touch(f"Change {number}", "a.py", "b.py")
-    slug = backend.register(str(repository.path))["slug"]
+    slug = side.backend.register(str(repository.path))["slug"]
     source = HistorySource("git", str(repository.path))
-    assert backend.import_history(slug, source, no_progress)["accepted"] == 3
-    assert backend.import_history(slug, source, no_progress)["accepted"] == 0
-    assert backend.impact(slug, ImpactQuestion(("a.py",)))["affected"][0]["path"] == "b.py"
+    assert side.backend.import_history(slug, source, no_progress)["accepted"] == 3
+    assert side.backend.import_history(slug, source, no_progress)["accepted"] == 0
+    assert side.backend.impact(slug, ImpactQuestion(("a.py",)))["affected"][0]["path"] == "b.py"
 
 
-def test_a_source_that_cant_be_read_is_a_source_error(backend: Backend, tmp_path: Path) -> None:
+def test_a_source_that_cant_be_read_is_a_source_error(side: Side) -> None:
     for source in (
-        HistorySource("git", str(tmp_path / "shop")),
-        HistorySource("git", str(tmp_path / "shop"), ref="no-such-branch"),
-        HistorySource("jsonl", str(tmp_path / "nothing.jsonl")),
-        HistorySource("jsonl", str(tmp_path)),
+        HistorySource("git", str(side.root)),
+        HistorySource("git", str(side.root), ref="no-such-branch"),
+        HistorySource("jsonl", str(side.root / "nothing.jsonl")),
+        HistorySource("jsonl", str(side.root)),
     ):
         with pytest.raises(SourceError):
-            backend.import_history("shop", source, no_progress)
+            side.backend.import_history(side.slug, source, no_progress)
 
 
 def answers(backend: Backend) -> list[Any]:
@@ -276,10 +299,10 @@ def test_both_sides_give_the_very_same_answers(tmp_path: Path, start_service: Ca
 
 def test_a_mute_listener_on_the_services_port_does_not_hold_anybody_up(tmp_path: Path) -> None:
     fill(tmp_path / "home", tmp_path / "shop")
-    with socket.create_server(("127.0.0.1", 0)) as mute, Memory(tmp_path / "home") as memory:
-        memory.home.token()
-        memory.home.write_service(ServiceRecord(1, mute.getsockname()[1], 1.0))
-    with socket.create_server(("127.0.0.1", mute.getsockname()[1])):
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        home = Home(tmp_path / "home")
+        home.token()
+        home.write_service(ServiceRecord(1, mute.getsockname()[1], 1.0))
         started = time.monotonic()
         with connect(tmp_path / "home") as found:
             assert isinstance(found, LocalBackend)
