@@ -1,8 +1,7 @@
 """Owns the table of projects: which repository or folder is which project, and under which roots it was seen.
 
-It is not what a project remembers (its journal) nor how a file's path is read (`graphmem.identity`).
-A project's identity is the real path of its git common dir, so that all worktrees of a repository are one;
-for a folder outside git it is the folder's own real path.
+It is not what a project remembers (its journal), nor how a folder is recognised (`graphmem.whereabouts`),
+nor how a file's path is read (`graphmem.identity`).
 """
 
 from __future__ import annotations
@@ -16,14 +15,16 @@ import sqlite3
 import time
 import unicodedata
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from graphmem.database import Database, Durability
 from graphmem.errors import ConflictError, HomeError, InvalidInputError, NotFoundError
 from graphmem.home import Home
 from graphmem.model import ProjectInfo
-from graphmem.repository import Checkout, is_main, locate, worktrees
+from graphmem.whereabouts import RootKind, Whereabouts, is_text, kind_of, own_checkout, whereabouts
+
+__all__ = ["Registry", "RootKind"]
 
 _MIGRATIONS = (
     """
@@ -31,9 +32,11 @@ _MIGRATIONS = (
         id TEXT PRIMARY KEY,
         slug TEXT NOT NULL UNIQUE COLLATE NOCASE,
         identity TEXT NOT NULL UNIQUE,
+        mark TEXT,
         root TEXT NOT NULL,
         created_at REAL NOT NULL
     ) STRICT;
+    CREATE INDEX projects_by_mark ON projects (mark);
     CREATE TABLE roots (
         project_id TEXT NOT NULL REFERENCES projects (id),
         path TEXT NOT NULL,
@@ -47,15 +50,6 @@ _MIGRATIONS = (
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _NOT_IN_SLUG = re.compile(r"[^a-z0-9._]+")
 _SLUG_LENGTH = 40
-
-
-class RootKind(StrEnum):
-    """How a root came to be known; `LEARNED` ones were told from the paths of events."""
-
-    MAIN = "main"
-    WORKTREE = "worktree"
-    CLONE = "clone"
-    LEARNED = "learned"
 
 
 class Registry:
@@ -82,63 +76,47 @@ class Registry:
     # ---- registration --------------------------------------------------------------------------
 
     def register(self, root: str | os.PathLike[str], slug: str | None = None) -> tuple[ProjectInfo, bool]:
-        """Return the project of `root` and whether it is new.
+        """Return the project of `root` and whether it is new; `graphmem.whereabouts` says what that is.
 
-        Inside a git checkout the project is the whole repository, whatever subfolder was named. A checkout
-        that spans the user's home folder or the whole disk (dotfiles, /etc under git) is a project only
-        when it is named itself.
+        A known project keeps the slug it has. It is known by its identity: also after the repository was
+        moved on its disk, and when a folder comes under git or leaves it.
 
         Raises:
-            InvalidInputError: `root` is relative, missing, a file, the file system's root or the home folder
-                (outside git), or `slug` is not 1 to 64 of letters, digits, ".", "_", "-".
-            ConflictError: `slug` belongs to another root. A known project keeps the slug it has.
+            InvalidInputError: `root` can't be a project, or `slug` is not 1 to 64 of A-Z, a-z, 0-9, ".",
+                "_", "-", beginning with a letter or digit.
+            ConflictError: `slug` belongs to another root.
         """
-        folder = _folder(root)
+        place = whereabouts(root)
         if slug is not None and not _SLUG.fullmatch(slug):
             raise InvalidInputError(
                 f"The slug {slug!r} is not usable; take 1 to 64 of A-Z, a-z, 0-9, '.', '_' and '-', "
                 "beginning with a letter or digit.",
                 "slug",
             )
-        checkout = _own_checkout(folder)
-        if checkout is None:
-            _refuse_too_wide(folder)
-        identity, top, name = _identity(folder, checkout)
         with self._database.write() as connection:
-            known = connection.execute(
-                "SELECT id, slug FROM projects WHERE identity = ?", (identity,)
-            ).fetchone()
+            known = _recognise(connection, place)
             if slug is not None:
-                self._refuse_foreign_slug(connection, slug, known)
-            project = known[0] if known else self._insert(connection, identity, top, name, slug)
-            for path, kind in _first_roots(top, checkout):
+                _refuse_foreign_slug(connection, slug, known)
+            project = known or self._insert(connection, place, slug)
+            for path, kind in place.roots:
                 self._see(connection, project, path, kind)
         return self.project(project), known is None
 
-    def _insert(
-        self, connection: sqlite3.Connection, identity: str, top: str, name: str, slug: str | None
-    ) -> str:
-        digest = hashlib.sha256(identity.encode()).hexdigest()
+    def _insert(self, connection: sqlite3.Connection, place: Whereabouts, slug: str | None) -> str:
+        digest = hashlib.sha256(place.identity.encode()).hexdigest()
         project = f"{digest[:12]}{secrets.token_hex(2)}"
         connection.execute(
-            "INSERT INTO projects (id, slug, identity, root, created_at) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO projects (id, slug, identity, mark, root, created_at) VALUES (?, ?, ?, ?, ?, ?)",
             (
                 project,
-                slug or _free_slug(connection, name, digest),
-                identity,
-                top,
+                slug or _free_slug(connection, place.name, digest),
+                place.identity,
+                place.mark,
+                place.root,
                 self._clock(),
             ),
         )
         return project
-
-    @staticmethod
-    def _refuse_foreign_slug(
-        connection: sqlite3.Connection, slug: str, known: tuple[str, str] | None
-    ) -> None:
-        owner = connection.execute("SELECT id, root FROM projects WHERE slug = ?", (slug,)).fetchone()
-        if owner is not None and (known is None or owner[0] != known[0]):
-            raise ConflictError(f"The slug {slug} belongs to the project at {owner[1]}; choose another slug.")
 
     # ---- roots ---------------------------------------------------------------------------------
 
@@ -152,22 +130,21 @@ class Registry:
             InvalidInputError: `path` holds bytes that are not UTF-8.
         """
         identity = self.identity(project)
-        if not _is_storable(path):
+        if not is_text(path):
             raise InvalidInputError(f"The root {path!a} is not valid UTF-8; it can't be kept.", "root")
         with self._database.write() as connection:
-            self._see(connection, project, path, kind or _kind_of(path, identity))
+            self._see(connection, project, path, kind or kind_of(path, identity))
 
     def roots(self, project: str) -> tuple[str, ...]:
         """Return every known root of the project with that id: the registered one, then in order of kind."""
         with self._database.read() as connection:
             rows = connection.execute(
-                "SELECT path FROM roots WHERE project_id = ? ORDER BY "
-                "CASE kind WHEN 'main' THEN 0 WHEN 'worktree' THEN 1 WHEN 'clone' THEN 2 ELSE 3 END, path",
+                "SELECT path FROM roots JOIN projects ON id = project_id WHERE project_id = ? "
+                "ORDER BY path = root DESC, CASE kind WHEN 'main' THEN 0 WHEN 'worktree' THEN 1 "
+                "WHEN 'clone' THEN 2 ELSE 3 END, path",
                 (project,),
             ).fetchall()
-            first = connection.execute("SELECT root FROM projects WHERE id = ?", (project,)).fetchone()
-        listed = [path for (path,) in rows]
-        return tuple(dict.fromkeys([first[0], *listed] if first else listed))
+        return tuple(path for (path,) in rows)
 
     def _see(self, connection: sqlite3.Connection, project: str, path: str, kind: RootKind) -> None:
         connection.execute(
@@ -190,25 +167,18 @@ class Registry:
         Raises:
             NotFoundError: there is none.
         """
-        with self._database.read() as connection:
-            row = connection.execute(
-                "SELECT id, slug, root, created_at FROM projects WHERE id = ?", (project,)
-            ).fetchone()
-        if row is None:
-            raise NotFoundError(f"There is no project with the id {project}; see `graphmem projects`.")
-        return ProjectInfo(id=row[0], slug=row[1], root=row[2], roots=self.roots(row[0]), created_at=row[3])
+        row = self._row(project)
+        return ProjectInfo(project, row["slug"], row["root"], self.roots(project), row["created_at"])
 
     def identity(self, project: str) -> str:
         """Return the real path that tells the project with that id from all others.
 
+        That of its git common dir, so that all worktrees of a repository are one, or of its folder.
+
         Raises:
             NotFoundError: there is none.
         """
-        with self._database.read() as connection:
-            row = connection.execute("SELECT identity FROM projects WHERE id = ?", (project,)).fetchone()
-        if row is None:
-            raise NotFoundError(f"There is no project with the id {project}; see `graphmem projects`.")
-        return str(row[0])
+        return str(self._row(project)["identity"])
 
     def owner(self, identity: str) -> str | None:
         """Return the id of the project with that identity (a git common dir or a folder), if any."""
@@ -217,7 +187,7 @@ class Registry:
         return None if row is None else str(row[0])
 
     def by_reference(self, reference: str) -> ProjectInfo:
-        """Return the project that `reference` names: its slug, or an absolute path inside it.
+        """Return the project that `reference` names: its slug, its folder's name, or an absolute path inside.
 
         A path belongs to the project of its checkout; a path outside git, or one that is gone, to the
         longest known root around it. A checkout nobody registered belongs to none, even inside a root.
@@ -225,7 +195,7 @@ class Registry:
         Raises:
             NotFoundError: there is none; the sentence names the nearest slugs.
         """
-        if "\0" in reference or not _is_storable(reference):
+        if "\0" in reference or not is_text(reference):
             raise NotFoundError(f"There is no project {reference!a}; see `graphmem projects`.")
         with self._database.read() as connection:
             row = connection.execute("SELECT id FROM projects WHERE slug = ?", (reference,)).fetchone()
@@ -239,19 +209,34 @@ class Registry:
                 f"No project holds {reference}; register its folder first, "
                 f"as with `graphmem import git {reference}`."
             )
-        slugs = [info.slug for info in self.projects()]
-        near = difflib.get_close_matches(reference, slugs, n=3, cutoff=0.4) or slugs[:3]
+        everyone = self.projects()
+        named = [info for info in everyone if os.path.basename(info.root) == reference]
+        if len(named) == 1:
+            return named[0]
+        slugs = [info.slug for info in named or everyone]
+        near = (
+            slugs[:3] if named else difflib.get_close_matches(reference, slugs, n=3, cutoff=0.4) or slugs[:3]
+        )
         hint = f"did you mean {' or '.join(near)}?" if near else "none is registered yet."
         raise NotFoundError(f"There is no project {reference}: {hint}")
 
+    def _row(self, project: str) -> dict[str, Any]:
+        with self._database.read() as connection:
+            row = connection.execute(
+                "SELECT slug, identity, root, created_at FROM projects WHERE id = ?", (project,)
+            ).fetchone()
+        if row is None:
+            raise NotFoundError(f"There is no project with the id {project}; see `graphmem projects`.")
+        return dict(zip(("slug", "identity", "root", "created_at"), row, strict=True))
+
     def _around(self, path: str) -> str | None:
-        checkout = _own_checkout(path)
+        checkout = own_checkout(path)
         floor = None
         if checkout is not None:
-            owner = self.owner(checkout.common_dir)
+            floor = checkout.root or checkout.common_dir
+            owner = self.owner(checkout.common_dir) or self._recognised(floor)
             if owner is not None:
                 return owner
-            floor = checkout.root or checkout.common_dir
         real_floor = None if floor is None else os.path.realpath(floor)
         for spelling, lowest in ((path, floor), (os.path.realpath(path), real_floor)):
             for folder in _upwards(spelling, lowest):
@@ -259,6 +244,15 @@ class Registry:
                 if owner is not None:
                     return owner
         return None
+
+    def _recognised(self, folder: str) -> str | None:
+        """Return the project of a checkout whose identity has changed since it was registered."""
+        try:
+            place = whereabouts(folder)
+        except InvalidInputError:
+            return None
+        with self._database.write() as connection:
+            return _recognise(connection, place)
 
     def _at_root(self, folder: str) -> str | None:
         with self._database.read() as connection:
@@ -270,93 +264,36 @@ class Registry:
         return None if row is None else str(row[0])
 
 
-def _folder(root: str | os.PathLike[str]) -> str:
-    text = os.fspath(root)
-    if not text or "\0" in text or not os.path.isabs(text):
-        raise InvalidInputError(f"The root {text!r} is not an absolute path; give it in full.", "root")
-    folder = os.path.normpath(text)
-    folder = folder[1:] if folder.startswith("//") else folder
-    if not _is_storable(folder):
-        raise InvalidInputError(
-            f"The root {folder!a} is not valid UTF-8; rename the folder and try again.", "root"
-        )
-    if not os.path.lexists(folder):
-        raise InvalidInputError(f"The root {folder} does not exist; check its spelling.", "root")
-    if not os.path.isdir(folder):
-        raise InvalidInputError(f"The root {folder} is not a folder; name the folder that holds it.", "root")
-    return folder
+def _recognise(connection: sqlite3.Connection, place: Whereabouts) -> str | None:
+    """Return the project that `place` is, and bring its identity up to date where that has changed."""
+    row = connection.execute("SELECT id FROM projects WHERE identity = ?", (place.identity,)).fetchone()
+    if row is not None:
+        return str(row[0])
+    candidates = connection.execute(
+        "SELECT id, identity FROM projects WHERE identity = ? OR mark = ? ORDER BY created_at, id",
+        (place.former, place.mark),
+    ).fetchall()
+    for project, identity in candidates:
+        # A repository that still lies where it was has not been moved here: this is a copy of it.
+        if identity == place.former or not os.path.lexists(identity):
+            connection.execute(
+                "UPDATE projects SET identity = ?, mark = ?, root = ? WHERE id = ?",
+                (place.identity, place.mark, place.root, project),
+            )
+            return str(project)
+    return None
 
 
-def _is_storable(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:  # bytes that are not UTF-8: neither SQLite nor JSON can carry them
-        return False
-    return True
+def _refuse_foreign_slug(connection: sqlite3.Connection, slug: str, known: str | None) -> None:
+    owner = connection.execute("SELECT id, root FROM projects WHERE slug = ?", (slug,)).fetchone()
+    if owner is not None and owner[0] != known:
+        raise ConflictError(f"The slug {slug} belongs to the project at {owner[1]}; choose another slug.")
 
 
-def _own_checkout(path: str) -> Checkout | None:
-    """Return the checkout of `path`, unless it is one that only spans it by spanning everything."""
-    checkout = locate(path)
-    if checkout is None or checkout.root is None or not _too_wide(checkout.root):
-        return checkout
-    return checkout if os.path.realpath(path) == os.path.realpath(checkout.root) else None
-
-
-def _identity(folder: str, checkout: Checkout | None) -> tuple[str, str, str]:
-    """Return (identity, top folder, name) of the project that `folder` lies in.
-
-    A linked worktree stands for its repository: the project is named after the main worktree, or after the
-    bare repository, whose folder may be hidden (`shop/.bare`).
-    """
-    if checkout is None:
-        return os.path.realpath(folder), folder, os.path.basename(folder)
-    common = checkout.common_dir
-    top = checkout.root
-    if top is None or not is_main(top, common):
-        top = next((path for path in worktrees(common) if is_main(path, common)), None)
-    if top is not None:
-        return common, top, os.path.basename(top)
-    hidden = os.path.basename(common).startswith(".")
-    name = os.path.basename(os.path.dirname(common)) if hidden else os.path.basename(common)
-    return common, checkout.root or common, name.removesuffix(".git")
-
-
-def _kind_of(path: str, identity: str) -> RootKind:
-    checkout = locate(path)
-    if checkout is None or checkout.root != path:
-        return RootKind.LEARNED
-    return RootKind.WORKTREE if checkout.common_dir == identity else RootKind.CLONE
-
-
-def _first_roots(top: str, checkout: Checkout | None) -> list[tuple[str, RootKind]]:
-    roots = [(top, RootKind.MAIN), (os.path.realpath(top), RootKind.MAIN)]
-    if checkout is not None:
-        known = worktrees(checkout.common_dir)
-        roots += [(path, RootKind.WORKTREE) for path in (*known, checkout.root) if path is not None]
-    seen: dict[str, RootKind] = {}
-    for path, kind in roots:
-        if _is_storable(path):
-            seen.setdefault(path, kind)
-    return list(seen.items())
-
-
-def _too_wide(folder: str) -> bool:
-    real = os.path.realpath(folder)
-    return real == os.path.dirname(real) or real == os.path.realpath(Path.home())
-
-
-def _refuse_too_wide(folder: str) -> None:
-    if _too_wide(folder):
-        raise InvalidInputError(
-            f"The root {folder} holds everything, not one project; name the project's own folder.", "root"
-        )
-
-
-def _upwards(path: str, floor: str | None) -> list[str]:
-    """Return `path` and its ancestors, the nearest first, down to the checkout's root `floor`."""
+def _upwards(path: str, lowest: str | None) -> list[str]:
+    """Return `path` and its ancestors, the nearest first, down to the checkout's root `lowest`."""
     folders = [path]
-    while path != floor and (parent := os.path.dirname(path)) != path:
+    while path != lowest and (parent := os.path.dirname(path)) != path:
         path = parent
         folders.append(path)
     return folders
