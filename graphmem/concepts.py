@@ -96,9 +96,10 @@ def presentable(
 
     `weights` may be sums over several observations; `document_frequency` counts the project's observations of
     each name, of `total`. Left out, unless `given` by somebody: words in over a quarter of them (known names:
-    in over half), words seen once that no alias knows, and the words of a chosen phrase that mostly occur in
-    it. A project of under eight observations is too small for the first two.
+    in over half), words seen once that no alias knows, and unknown words of a chosen phrase that mostly occur
+    in it. A project of under eight observations is too small for the first two.
     """
+    known = vocabulary().surfaces
     scored: list[tuple[float, str]] = []
     for name, weight in weights.items():
         frequency = max(document_frequency.get(name, 0), 1)
@@ -109,10 +110,9 @@ def presentable(
     chosen: list[str] = []
     covered: set[str] = set()
     for _, name in sorted(scored, key=lambda item: (-item[0], item[1])):
-        if name not in covered:
+        if name not in covered or name in given or name in known:
             chosen.append(name)
             covered.update(_main_parts(name, weights, document_frequency))
-            covered.difference_update(given)
             if len(chosen) == limit:
                 break
     return chosen

@@ -18,8 +18,11 @@ LONGEST_TOKEN = 64
 MOST_QUERY_TOKENS = 64
 """A question's further words are left out: a pasted log must not become an expression of thousands."""
 
-HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""The inside of a character class for Chinese characters."""
+HAN = (
+    "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufa6d\ufa70-\ufad9\U00020000-\U0002a6df\U0002a700-\U0002b738"
+    "\U0002b740-\U0002b81d\U0002b820-\U0002cea1\U0002ceb0-\U0002ebe0\U0002f800-\U0002fa1d\U00030000-\U0003134a"
+)
+"""The inside of a character class for Chinese characters, as Unicode 14 assigns them."""
 
 # The second alternative of a mark: half-width kana sound marks, which NFKC turns into combining ones.
 _LONG_MARK_RUN = re.compile(r"(?:[^\w\x00-\x7f]|[\uff9e\uff9f]){9,}")

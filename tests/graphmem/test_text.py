@@ -26,43 +26,39 @@ from graphmem.text import (
 )
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
-MIXED = st.lists(
-    st.sampled_from(
-        [
-            "refreshToken2",
-            "用户登录",
-            "失效",
-            "API配置",
-            "src/auth/token.ts",
-            "ＡＰＩ",
-            "Straße",
-            "é",
-            "的",
-            "the",
-        ]
-        + [
-            '"',
-            "'",
-            "*",
-            "NEAR(",
-            " AND ",
-            " OR ",
-            "NOT",
-            "^",
-            ":",
-            "-",
-            "(",
-            ")",
-            "{",
-            "}",
-            "+",
-            "\x00",
-            "\n",
-            "🎉",
-        ]
-    ),
-    max_size=20,
-).map("".join)
+WORDS = [
+    "refreshToken2",
+    "用户登录",
+    "失效",
+    "API配置",
+    "src/auth/token.ts",
+    "ＡＰＩ",
+    "Straße",
+    "é",
+    "的",
+    "the",
+]
+SYNTAX = [
+    '"',
+    "'",
+    "*",
+    "NEAR(",
+    " AND ",
+    " OR ",
+    "NOT",
+    "^",
+    ":",
+    "-",
+    "(",
+    ")",
+    "{",
+    "}",
+    "+",
+    "\x00",
+    "\n",
+    "🎉",
+]
+MIXED = st.lists(st.sampled_from([*WORDS, *SYNTAX]), max_size=20).map("".join)
 
 
 @pytest.fixture
