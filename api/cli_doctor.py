@@ -14,7 +14,9 @@ from api.invocation import Invocation, common_options, pass_invocation
 from api.screen import Screen, clean, counted, worded
 
 
-@click.command("doctor", epilog="Example: graphmem doctor --json")
+@click.command(
+    "doctor", short_help="Check what GraphMem stands on.", epilog="Example: graphmem doctor --json"
+)
 @common_options
 @pass_invocation
 def doctor_command(invocation: Invocation) -> int:

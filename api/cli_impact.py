@@ -13,7 +13,11 @@ from api.option_types import INSTANT, limit_option
 from api.screen import Screen
 
 
-@click.command("impact", epilog='Example: graphmem impact src/auth/token.ts --intent "shorten the session"')
+@click.command(
+    "impact",
+    short_help="Tell what usually changes along with files.",
+    epilog='Example: graphmem impact src/auth/token.ts --intent "shorten the session"',
+)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--intent", metavar="TEXT", help="The task, in the user's words.")
 @click.option("--session", metavar="ID", help="Your own session, left out of what is active.")

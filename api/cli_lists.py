@@ -40,7 +40,11 @@ def _list_projects(screen: Screen, page: Shape) -> None:
     return screen.table(("project", ">observations", "since", "root"), rows)
 
 
-@click.command("observations", epilog="Example: graphmem observations --file src/app.py --limit 5")
+@click.command(
+    "observations",
+    short_help="List what was done, newest first.",
+    epilog="Example: graphmem observations --file src/app.py --limit 5",
+)
 @click.argument("id", required=False)
 @click.option("--file", metavar="PATH", help="Only those that touched this file.")
 @click.option("--concept", metavar="WORD", help="Only those about this concept.")
@@ -107,7 +111,11 @@ def _show_observation(screen: Screen, item: Shape) -> None:
     screen.line((f"id {item['id']}", "dim"))
 
 
-@click.command("sessions", epilog="Example: graphmem sessions --limit 5")
+@click.command(
+    "sessions",
+    short_help="List the sessions, most recent first.",
+    epilog="Example: graphmem sessions --limit 5",
+)
 @click.argument("id", required=False)
 @limit_option(20)
 @cursor_option

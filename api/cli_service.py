@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from graphmem.home import Home
 
 
-@click.command("serve", epilog="Example: graphmem serve --detach")
+@click.command(
+    "serve", short_help="Run the service, on this machine only.", epilog="Example: graphmem serve --detach"
+)
 @click.option("--detach", is_flag=True, help="Start it behind and return once it answers.")
 @common_options
 @pass_invocation
@@ -35,7 +37,7 @@ def serve_command(invocation: Invocation, detach: bool) -> None:
         serve(settings, lambda sentence: click.echo(sentence, err=invocation.as_json))
 
 
-@click.command("stop", epilog="Example: graphmem stop")
+@click.command("stop", short_help="End the running service.", epilog="Example: graphmem stop")
 @common_options
 @pass_invocation
 def stop_command(invocation: Invocation) -> int:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from api.option_types import PORT
+
 if TYPE_CHECKING:
     from api.backend import Backend, Shape
     from api.screen import Screen
@@ -130,7 +132,7 @@ def common_options(command: Decorated) -> Decorated:
         ),
         click.option(
             "--port",
-            type=click.IntRange(0, 65_535),
+            type=PORT,
             metavar="NUMBER",
             callback=_keep,
             expose_value=False,

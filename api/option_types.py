@@ -1,4 +1,4 @@
-"""Owns the kinds of option values that commands share: times, limits.
+"""Owns the kinds of option values that commands share: times, ports, limits.
 
 It is not the options every command has (`api.invocation`), nor HTTP's parameters (`api.parameters`).
 """
@@ -32,7 +32,20 @@ class InstantType(click.ParamType[str]):
             self.fail(f"{value!r} is no time since 1970: write 2026-05-01 or 2026-05-01T12:00Z.", param, ctx)
 
 
+class PortType(click.ParamType[int]):
+    """A port of this machine; 0 takes any free one."""
+
+    name = "port"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number, or fail as wrong use."""
+        if str(value).isdecimal() and int(value) < 65_536:
+            return int(value)
+        self.fail(f"{value!r} is no port: give a number from 0 to 65535.", param, ctx)
+
+
 INSTANT = InstantType()
+PORT = PortType()
 
 
 def limit_option(usual: int) -> Callable[[Decorated], Decorated]:
