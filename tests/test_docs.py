@@ -32,8 +32,10 @@ PLACEHOLDERS = {
     "7832": "{port}",
 }
 # What a document takes for granted before its first command.
+TURN = '{"id": "turn-80", "session": "s-42", "title": "Read the code", "files_read": ["src/auth/token.ts"]}'
 BEFORE = {
-    "docs/http.md": "graphmem import git . && graphmem serve --detach",
+    "docs/http.md": f"""graphmem import git . && echo '{TURN}' >turns.jsonl &&
+        graphmem import jsonl turns.jsonl && graphmem serve --detach""",
 }
 # Commands that a test can't or needn't run, each with what is checked in its place.
 INSTEAD = {
