@@ -18,41 +18,42 @@ class ChangedFiles:
         self._added: dict[str, None] = {}
         self._deleted: dict[str, None] = {}
         self._renames: dict[str, Rename] = {}
+        self._moved: set[str] = set()
 
     def put(self, status: str, path: str, old: str | None = None) -> None:
         """Add one change by git's letter: A, C (a copy is new), D, M, R (with its `old` name), T.
 
         Two changes of one path, as when its composed and decomposed name are one file, become one: what is
-        deleted and added was modified.
+        deleted and added was modified, what is renamed and changed was renamed.
         """
         if status == "D":
-            if path not in self._modified and path not in self._renames:
+            if path not in self._modified:
                 self._deleted[path] = None
-        elif status == "R" and old is not None and old != path:
-            self._deleted.pop(path, None)
+        elif status == "R" and old is not None and old != path and not {old, path} & self._moved:
             self._renames[path] = Rename(old, path)
+            self._moved |= {old, path}
         elif path in self._deleted:
             del self._deleted[path]
             self._modified[path] = None
-        elif path not in self._renames:
+        else:
             self._modified[path] = None
-            if status in "AC":
+            if status in "ACR" and old != path:
                 self._added[path] = None
 
     @property
     def modified(self) -> tuple[str, ...]:
         """Paths whose content changed or began."""
-        return tuple(self._modified)
+        return tuple(path for path in self._modified if path not in self._moved)
 
     @property
     def added(self) -> tuple[str, ...]:
         """The part of `modified` that began."""
-        return tuple(self._added)
+        return tuple(path for path in self._added if path not in self._moved)
 
     @property
     def deleted(self) -> tuple[str, ...]:
         """Paths that ended."""
-        return tuple(self._deleted)
+        return tuple(path for path in self._deleted if path not in self._moved)
 
     @property
     def renames(self) -> tuple[Rename, ...]:
@@ -61,7 +62,7 @@ class ChangedFiles:
 
     def paths(self) -> list[str]:
         """Return every path, sorted; of a rename the new one."""
-        return sorted({*self._modified, *self._deleted, *self._renames})
+        return sorted({*self.modified, *self.deleted, *self._renames})
 
     def only(self, paths: Collection[str]) -> ChangedFiles:
         """Return the part that concerns `paths`, a rename by either of its names."""
@@ -72,6 +73,7 @@ class ChangedFiles:
         part._renames = {
             path: rename for path, rename in self._renames.items() if path in paths or rename.old in paths
         }
+        part._moved = {name for rename in part._renames.values() for name in (rename.old, rename.new)}
         return part
 
     def __bool__(self) -> bool:

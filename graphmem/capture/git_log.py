@@ -25,16 +25,21 @@ _FORM = (
 
 
 def log_arguments(
-    tips: Sequence[str], known: Sequence[str] = (), *, exact_renames: bool = False
+    tips: Sequence[str],
+    known: Sequence[str] = (),
+    *,
+    exact_renames: bool = False,
+    mailmap: str | None = None,
 ) -> list[str]:
     """Return git's arguments for the commits of `tips` that `known` commits don't reach, oldest first.
 
     Merges are in the answer, without changes: they carry the ancestry. `exact_renames` asks for renames of
-    unchanged content only, which needs no content at all.
+    unchanged content only, which needs no content at all. `mailmap` names the blob that joins authors' names.
     """
     renames = "-M100%" if exact_renames else "-M50%"
     excluded = ["--not", *known] if known else []
-    return ["log", *_FORM, renames, *tips, *excluded, "--"]
+    settings = ["-c", f"mailmap.blob={mailmap}"] if mailmap else []
+    return [*settings, "log", *_FORM, renames, *tips, *excluded, "--"]
 
 
 class PathChange(NamedTuple):
@@ -99,8 +104,13 @@ class LogParser:
         return done
 
     def finish(self) -> list[LoggedCommit]:
-        """Return the last commit; only after git has ended well, else it may lack changes."""
-        return [self._commit] if self._commit is not None and not self._header else []
+        """Return the last commit, once git has ended by itself.
+
+        Git prints a commit when all its changes are known, so the last one is whole even where git gave up
+        on the next; where it was killed, nobody knows.
+        """
+        cut = self._header or self._meta or any(self._rest)
+        return [] if self._commit is None or cut else [self._commit]
 
     def _path(self, token: bytes) -> None:
         old_mode, new_mode, *_, letter = self._meta.lstrip(b"\n:").split(b" ")

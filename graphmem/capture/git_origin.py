@@ -22,17 +22,19 @@ class GitOrigin:
     """A readable repository with at least one commit.
 
     `tip` is the hash of the commit to read from; `shallow` the boundary commits of a shallow clone, whose
-    parents are missing; `partial` says that contents may be missing.
+    parents are missing; `partial` says that contents may be missing; `mailmap` is the tip's mailmap, which
+    git by itself would take from the current folder, where a bare repository has none.
     """
 
     location: str
     tip: str
     shallow: tuple[str, ...]
     partial: bool
+    mailmap: str | None
 
     def log(self, tips: Sequence[str], known: Sequence[str] = ()) -> list[str]:
         """Return git's arguments for the commits of `tips` without those that `known` reach."""
-        return log_arguments(tips, known, exact_renames=self.partial)
+        return log_arguments(tips, known, exact_renames=self.partial, mailmap=self.mailmap)
 
     def count(self, known: Sequence[str] = ()) -> list[str]:
         """Return git's arguments for the number of commits, merges not counted."""
@@ -78,15 +80,17 @@ def open_origin(location: str, ref: str) -> GitOrigin:
         raise SourceError(f"{ref!r} can't be the name of a branch, tag or commit; correct it.")
     answer = git_output(location, ["rev-parse", "--is-shallow-repository", "--git-path", "shallow"])
     is_shallow, _, file = os.fsdecode(answer).rstrip("\n").partition("\n")
+    tip = _object(location, f"{ref}^{{commit}}") or _explain(location, ref)
     return GitOrigin(
         location=location,
-        tip=_commit(location, f"{ref}^{{commit}}") or _explain(location, ref),
+        tip=tip,
         shallow=_boundary(os.path.join(location, file)) if is_shallow == "true" else (),
         partial=_is_partial(location),
+        mailmap=_object(location, f"{tip}:.mailmap"),
     )
 
 
-def _commit(location: str, name: str) -> str | None:
+def _object(location: str, name: str) -> str | None:
     try:
         return git_output(location, ["rev-parse", "--verify", "--quiet", name]).decode("ascii").strip()
     except SourceError:
@@ -97,7 +101,7 @@ def _explain(location: str, ref: str) -> str:
     """Say why `ref` names no commit that can be read; never returns."""
     branches = git_output(location, ["for-each-ref", "--format=%(refname:short)", "refs/heads/"])
     names = branches.decode("utf-8", "backslashreplace").split()
-    named = _commit(location, ref)
+    named = _object(location, ref)
     if named is not None:
         raise SourceError(
             f"{location} can't be read from {ref}, as the object {named[:12]} is missing or damaged or is no"

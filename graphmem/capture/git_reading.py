@@ -121,7 +121,7 @@ class GitReading:
                 yield self.batch(counter)
         self.stopped = stop is not None and stop.is_set()
         status = 0 if self.stopped else stream.wait()
-        if status == 0 and not self.stopped:
+        if status >= 0 and not self.stopped:
             for commit in parser.finish():
                 self.take(commit)
         yield self.batch(counter)

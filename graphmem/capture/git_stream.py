@@ -22,6 +22,7 @@ _CHUNK = 1 << 18
 _TICK = 0.1
 _PATIENCE = 5.0
 _COMPLAINT = 300
+_COMPLAINTS = 1 << 20
 
 
 class GitStream:
@@ -82,12 +83,12 @@ class GitStream:
         return self._process.wait()
 
     def complaint(self) -> str:
-        """Return git's last words that begin with `fatal` or `error`, else its last line, shortened."""
-        self._complaints.seek(0, os.SEEK_END)
-        self._complaints.seek(max(0, self._complaints.tell() - 8_192))
-        lines = self._complaints.read().decode("utf-8", "backslashreplace").strip().splitlines()
-        grave = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines
-        return grave[-1][:_COMPLAINT] if grave else "it gave no reason"
+        """Return git's first and last line that say `error` or `fatal`, else its last line, shortened."""
+        self._complaints.seek(0)
+        lines = self._complaints.read(_COMPLAINTS).decode("utf-8", "backslashreplace").strip().splitlines()
+        grave = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
+        told = "; ".join(dict.fromkeys((*grave[:1], *grave[-1:])))
+        return told[:_COMPLAINT] or "it gave no reason"
 
     def close(self) -> None:
         """End git and free what it held."""
