@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("inference", "graphmem", "api")
 STANDARD = frozenset(sys.stdlib_module_names)
 LONGEST_FILE = 400
+LONGEST_TEST_FILE = 500
 LONGEST_FUNCTION = 50
 
 # Which library may be named where: a seam is narrow only while one module knows what lies behind it.
@@ -179,7 +180,8 @@ def test_only_the_composition_roots_read_the_environment() -> None:
 @pytest.mark.parametrize("path", modules(*PACKAGES, "tests", "bench"), ids=name_of)
 def test_a_file_fits_the_size_and_has_a_docstring(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= LONGEST_FILE
+    limit = LONGEST_TEST_FILE if path.is_relative_to(ROOT / "tests") else LONGEST_FILE
+    assert text.count("\n") <= limit
     assert ast.get_docstring(tree_of(path)), "a module says what it owns"
 
 

@@ -8,10 +8,12 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,7 +74,8 @@ def test_a_process_killed_after_an_acknowledgement_loses_none(
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
     assert len(acknowledged) == 2 * acknowledgements * batch
-    with Memory(home) as memory:
+    moment = time.time()
+    with Memory(home, clock=lambda: moment) as memory:
         project = memory.project(str(root))
         assert project.wait_visible()
         for id in acknowledged:
@@ -231,3 +234,26 @@ def test_a_forgotten_observation_stays_forgotten_after_a_rebuild(home: Path) -> 
     with Memory(home, clock=lambda: NOW) as memory:
         receipt = memory.project("shop").observe([{"id": "shop-077", "title": "again"}])
         assert (receipt.accepted, receipt.duplicates) == (0, 1)
+
+
+def test_a_service_killed_after_its_answer_loses_none(
+    start_service: Callable[..., Any], tmp_path: Path
+) -> None:
+    acknowledged: list[str] = []
+    for life in range(2):
+        service = start_service(tmp_path / "home")
+        project = service.project(tmp_path / "shop")
+        for number in range(8):
+            batch = [
+                {"id": f"{life}-{number}-{part}", "title": "x", "files_read": ["a"]} for part in range(5)
+            ]
+            answer = service.client.post(f"{project}/observations", json=batch)
+            assert answer.status_code == 201
+            acknowledged += answer.json()["ids"]
+        os.kill(service.process.pid, signal.SIGKILL)
+        service.process.wait()
+    service = start_service(tmp_path / "home")
+    project = service.project(tmp_path / "shop")
+    for id in acknowledged:
+        assert service.client.get(f"{project}/observations/{id}").status_code == 200
+    assert service.client.get(f"{project}/stats").json()["observations"] == len(acknowledged) == 80
