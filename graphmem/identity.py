@@ -81,11 +81,14 @@ class PathResolver:
         None means that a redactor wrote over the name, so that it must be dropped.
 
         Raises:
-            InvalidInputError: the path is empty, holds NUL, is too long, is a root itself, or lies outside.
+            InvalidInputError: the path is empty, holds NUL, is too long, is a root itself, or lies outside;
+                with the field "cwd" where the working folder is at fault.
         """
         if (cwd is None or cwd in self._roots) and self._is_known(raw):
             return raw
         _refuse_impossible(raw, field)
+        if cwd:
+            _refuse_impossible(cwd, "cwd")
         text = spelling.from_url(raw)
         place = self._absolute(text) if self._is_absolute(text) else self._relative(text, cwd)
         if spelling.is_redacted(raw if place is None else place.path) and not (place and place.found):
@@ -135,7 +138,11 @@ class PathResolver:
         if own is None and os.path.lexists(posixpath.join(frame.folder, text)):
             return None
         other = self._under(frame.root, text)
-        if other is not None and (other.found or (own is None and not os.path.isdir(frame.folder))):
+        if (
+            other is not None
+            and other.path
+            and (other.found or (own is None and not os.path.isdir(frame.folder)))
+        ):
             return other
         return own
 
@@ -264,7 +271,7 @@ def _on_disk(root: str, rest: str) -> bool:
 
 def _refuse_impossible(raw: str, field: str) -> None:
     if not raw.strip():
-        raise InvalidInputError("The path is empty; name a file.", field)
+        raise InvalidInputError("The path is empty; name a file or folder.", field)
     if "\0" in raw:
         raise InvalidInputError(f"The path {_shown(raw)} holds a NUL character; no file can have it.", field)
     if len(raw) > _LONGEST:

@@ -281,3 +281,16 @@ def test_a_plain_folder_named_like_worktrees_is_the_projects_own(tmp_path: Path,
     (tmp_path / ".worktrees/notes").mkdir(parents=True)
     assert resolver(tmp_path, {"a.md"}).resolve(".worktrees/notes/a.md") == ".worktrees/notes/a.md"
     assert resolver(tmp_path).resolve(".git/worktrees/x/HEAD") == ".git/worktrees/x/HEAD"
+
+
+@pytest.mark.parametrize("cwd", ["\0", "a\0b", "/" * 5000, " "])
+def test_a_working_folder_that_cannot_be_is_refused_by_its_field(
+    tmp_path: Path, resolver: Resolver, cwd: str
+) -> None:
+    with pytest.raises(InvalidInputError) as refusal:
+        resolver(tmp_path).resolve("a.ts", cwd)
+    assert refusal.value.field == "cwd"
+
+
+def test_an_empty_working_folder_is_none(tmp_path: Path, resolver: Resolver) -> None:
+    assert resolver(tmp_path).resolve("a.ts", "") == "a.ts"
