@@ -9,45 +9,56 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from graphmem.endpoints import Endpoint, endpoints, version_of, with_version, without_foreign_urls
-from graphmem.mentions import Mention, is_database_file, mentions
+from graphmem.mentions import Mention, mentions, named
 from graphmem.model import Observation, TaskState
+from graphmem.tables import is_database_file
 
 MOST_CONTRACTS = 50
+_MOST_POINTS = 200
 
 _PLACEHOLDER = "{version}"
 _GAP = 80
 _SENTENCE_END = re.compile(r"[。！？!?\n]|\.\s")
-_MOVED_TO = (
-    r"(?:(?:has|have|is|was|are|were|been|be|now|endpoint|route|table|event|setting|接口|表|事件|现在|已经?|已全部)\s?){0,5}"
-    r"(?:(?:moves?|moved|migrates?|migrated|changes?|changed|renamed|switched|upgraded)\s(?:over\s)?(?:in)?to"
-    r"|(?:replaced|superseded)\s(?:by|with)|deprecated\sin\sfavou?r\sof|deprecated\s?[,;:]\s?(?:please\s)?use"
-    r"|迁移到|迁移至|迁移为|迁到|迁至|移到|改为|改成|改用|改名为|重命名为|替换为|替换成|升级到|升级为|切换到|切换为|切到|换成"
-    r"|(?:废弃|弃用)\s?[,，;；]?\s?(?:请)?(?:改用|使用))"
+_NOUN = r"(?:endpoint|route|table|event|topic|setting|接口|表|事件)"
+_CLOSE = r"[`\"'”」*\s]{0,6}"
+_OPEN = rf"\s{{0,2}}(?:(?:the|new|old)\s|(?:新|旧)的?\s?|{_NOUN}\s?){{0,4}}[`\"'“「*\s]{{0,6}}"
+_ADVERBS = rf"(?:(?:has|have|is|was|are|were|been|be|now|{_NOUN}|现在|已经?|已全部)\s?){{0,5}}"
+_RENAMED_TO = (
+    r"(?:(?:changes?|changed|renamed)\s(?:in)?to|(?:replaced|superseded)\s(?:by|with)"
+    r"|deprecated\sin\sfavou?r\sof|deprecated\s?[,;:]\s?(?:please\s)?use"
+    r"|改为|改成|改用|改名为|重命名为|替换为|替换成|换成|(?:废弃|弃用)\s?[,，;；]?\s?(?:请)?(?:改用|使用))"
 )
-_FORWARD = re.compile(rf"[`\"'”」*,，\s]*{_MOVED_TO}\s*(?:the\s|new\s|新的?\s?)*[`\"'“「*\s]*", re.IGNORECASE)
+_MOVED_TO = (
+    r"(?:(?:moves?|moved|migrates?|migrated|switched|upgraded)\s(?:over\s)?to"
+    r"|迁移到|迁移至|迁移为|迁到|迁至|移到|升级到|升级为|切换到|切换为|切到)"
+)
+_FORWARD = re.compile(rf"[,，]?{_CLOSE}{_ADVERBS}(?:{_RENAMED_TO}|{_MOVED_TO}){_OPEN}", re.IGNORECASE)
+# A table or an event that moves somewhere (a schema, a file) is still the same; one that is renamed isn't.
+_RENAMED = re.compile(rf"[,，]?{_CLOSE}{_ADVERBS}{_RENAMED_TO}{_OPEN}", re.IGNORECASE)
 _BACKWARD = re.compile(
-    r"[`\"'”」*\s]*(?:now\s)?(?:replaces|supersedes|instead\sof|取代了?|替代了?|代替了?|替换了?)\s*(?:the\s|old\s|旧的?\s?)*[`\"'“「*\s]*",
+    rf"{_CLOSE}(?:now\s)?(?:replaces|supersedes|instead\sof|取代了?|替代了?|代替了?|替换了?){_OPEN}",
     re.IGNORECASE,
 )
-_ARROW = re.compile(r"[`\"'”」*\s]*(?:-{1,2}>|=>|→|⇒)[`\"'“「*\s]*")
-_TO = re.compile(r"[`\"'”」*\s]*(?:to|as|-{1,2}>|→|到|至|为)[`\"'“「*\s]*", re.IGNORECASE)
+_ARROW = re.compile(rf"{_CLOSE}(?:-{{1,2}}>|=>|→|⇒){_OPEN}")
+_TO = re.compile(rf"{_CLOSE}(?:to|as|-{{1,2}}>|→|到|至|为){_OPEN}", re.IGNORECASE)
 _MOVED_FROM = re.compile(
     r"(?:(?:mov|migrat|switch|chang|upgrad)\w{1,4}(?:\s\w{1,20}){0,4}\sfrom|(?:mov|migrat|switch|upgrad)\w{1,3}"
     r"|renam\w{1,3}(?:\s(?:the\s)?\w{1,12})?)\s[`\"'*]*$",
     re.IGNORECASE,
 )
-_BY = re.compile(r"[`\"'”」*\s]*(?:已|现在)?(?:由|被)\s?[`\"'“「*]*")
+_BY = re.compile(rf"{_CLOSE}(?:已|现在)?(?:由|被)\s?{_OPEN}")
 _DEPRECATED_BEFORE = re.compile(
     r"(?:deprecate[sd]?|deprecating|废弃|弃用)\s?(?:the\s|了\s?)?[`\"'*\s]*$", re.IGNORECASE
 )
 _USE = re.compile(
-    r"[`\"'”」*\s]*[,;，；]?\s?(?:and\s)?(?:please\s)?(?:use|call|switch\sto|改用|请用|请使用|使用)\s?[`\"'“「*]*",
+    rf"{_CLOSE}[,;，；]?\s?(?:and\s)?(?:please\s)?(?:use|call|switch\sto|改用|请用|请使用|使用){_OPEN}",
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(r"instead\sof", re.IGNORECASE)
-_TAKEN = re.compile(r"[`\"'”」*\s]*(?:取代|替代|代替|替换)")
+_TAKEN = re.compile(rf"{_CLOSE}(?:取代|替代|代替|替换)")
 _TO_VERSION = re.compile(rf"(?:{_FORWARD.pattern}|{_ARROW.pattern})v(\d{{1,3}})(?![\w./])", re.IGNORECASE)
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}(?:[.:\-][A-Za-z0-9_]{1,60}){0,6}")
 _UNDONE = re.compile(
@@ -114,7 +125,8 @@ def _texts(observation: Observation) -> Iterator[tuple[str, bool]]:
 
 
 def _points(text: str, database_around: bool) -> list[_Point]:
-    found: list[_Point] = [*(endpoints(text) if "/" in text else ()), *mentions(text, database_around)]
+    found: list[_Point] = list(islice(endpoints(text), _MOST_POINTS)) if "/" in text else []
+    found.extend(islice(mentions(text, database_around), _MOST_POINTS))
     return sorted(found, key=lambda point: (point.start, point.end))
 
 
@@ -124,7 +136,7 @@ def _replacements(text: str, points: Sequence[_Point]) -> Iterator[tuple[_Point,
     for at, group in enumerate(groups):
         head = group[0]
         before = _SENTENCE_END.split(text[max(0, head.start - _GAP) : head.start])[-1]
-        if isinstance(head, Endpoint) and (version := _TO_VERSION.match(text, head.end)):
+        if isinstance(head, Endpoint) and (version := _TO_VERSION.match(text[head.end : head.end + _GAP])):
             if not _UNDONE.search(before + version.group()):
                 yield from _new_versions(group, int(version[1]))
             continue
@@ -148,16 +160,16 @@ def _replacements(text: str, points: Sequence[_Point]) -> Iterator[tuple[_Point,
 
 
 def _new_label(text: str, old: Mention) -> Mention | None:
-    """Read the new name right after `moved to` and the like, if it is written as the old one is."""
-    moved = _FORWARD.match(text, old.end)
-    if moved is None or (label := _LABEL.match(text, moved.end())) is None:
+    """Read the new name right after `renamed to` and the like, if it is written as the old one is."""
+    renamed = _RENAMED.match(text, old.end)
+    if renamed is None or (label := _LABEL.match(text, renamed.end())) is None:
         return None
-    quoted = text[moved.end() - 1] == "`" and text[label.end() : label.end() + 1] == "`"
+    quoted = text[renamed.end() - 1] == "`" and text[label.end() : label.end() + 1] == "`"
     marks = {char for char in old.label if char in "._:-"}
     alike = marks and marks == {char for char in label[0] if char in "._:-"}
     if not (quoted or alike) or label[0].isupper() != old.label.isupper():
         return None
-    return Mention(old.kind, label[0], label.start(), label.end())
+    return named(old.kind, label[0], label.start(), label.end())
 
 
 def _says_moved(before: str, between: str, after: str) -> bool:

@@ -22,6 +22,10 @@ _LOCAL_HOST = re.compile(
     r"(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|\[::1?\]|[\w.\-]{1,80}\.(?:local|localhost|internal|test)"
     r"|[$%]?\{{1,2}\s?[\w.\-]{1,40}\s?\}{1,2}|\$\w{1,40})(?::\d{1,5}|:\$?\{?\w{1,20}\}?)?"
 )
+_HOST_VARIABLE = re.compile(
+    r"(?<![^\s`\"'(])(?:\$\{?|\{{1,2}\s?)\w{0,20}(?:URL|HOST|BASE|SERVER|ENDPOINT)\w{0,20}\s?\}{0,2}(?=/)",
+    re.IGNORECASE,
+)
 _FOREIGN_REST = re.compile(r"[^\s`\"'<>)\]，。、；]*")
 _PARAMETER = re.compile(
     r":([A-Za-z_]\w*)|\{([A-Za-z_][\w.\-]*)(?::[^{}]*)?\??\}|<(?:[A-Za-z_]\w*:)?([A-Za-z_][\w\-]*)>"
@@ -34,36 +38,11 @@ _CODE_FILE = re.compile(
 )
 _ANY_FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,5}$")
 _ROUTE_ROOTS = frozenset({"api", "apis", "rest", "rpc", "graphql"})
-_SYSTEM_FOLDERS = frozenset(
-    [
-        "bin",
-        "boot",
-        "dev",
-        "etc",
-        "home",
-        "lib",
-        "lib64",
-        "media",
-        "mnt",
-        "opt",
-        "private",
-        "proc",
-        "root",
-        "run",
-        "sbin",
-        "srv",
-        "sys",
-        "tmp",
-        "usr",
-        "var",
-        "Users",
-        "Applications",
-        "Library",
-        "Volumes",
-        "System",
-        "Windows",
-    ]
-)
+_FOLDERS = """
+bin boot dev etc home lib lib64 media mnt opt private proc root run sbin srv sys tmp usr var Users
+Applications Library Volumes System Windows
+"""
+_SYSTEM_FOLDERS = frozenset(_FOLDERS.split())
 _ROUTE_BEFORE = re.compile(r"(?:endpoints?|routes?|接口|路由|端点)\s?[:：]?\s?[`\"'「“]?$", re.IGNORECASE)
 _ROUTE_AFTER = re.compile(r"[`\"'」”]?\s?(?:endpoint|route|接口|路由|端点)", re.IGNORECASE)
 
@@ -84,7 +63,7 @@ class Endpoint:
 
 
 def without_foreign_urls(text: str) -> str:
-    """Replace URLs of other hosts by a mark; of local ones only scheme and host go, the path stays."""
+    """Replace URLs of other hosts by a mark; of local ones, and variables for a host, the path stays."""
     pieces: list[str] = []
     at = 0
     for match in _URL.finditer(text):
@@ -97,7 +76,7 @@ def without_foreign_urls(text: str) -> str:
             rest = _FOREIGN_REST.match(text, at)
             at = rest.end() if rest else at
     pieces.append(text[at:])
-    return "".join(pieces)
+    return _HOST_VARIABLE.sub("", "".join(pieces))
 
 
 def endpoints(text: str) -> Iterator[Endpoint]:

@@ -1,4 +1,4 @@
-"""Owns how texts name tables, events and settings: the few phrasings that leave no doubt.
+"""Owns how texts name events and settings, and brings them and the tables under one shape.
 
 It is not about HTTP endpoints (that is `graphmem.endpoints`) nor about what replaces what (that is
 `graphmem.contracts`). A word that could as well be prose is left out. Every pattern looks at a bounded
@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+
+from graphmem.tables import is_table_name, table_names
 
 
 class Kind(StrEnum):
@@ -55,205 +57,6 @@ _NO_SETTING = re.compile(
     r"(?:ERR|ERROR|HTTP|SQLITE|E)_|.*_(?:ERROR|EXCEPTION)$|(?:PRIMARY|FOREIGN)_KEY$|NOT_NULL$"
 )
 
-# Tables.
-_TABLE_NAME = r"[A-Za-z][A-Za-z0-9_]{1,60}(?:\.[A-Za-z][A-Za-z0-9_]{1,60})?"
-_QUOTED_NAME = re.compile(rf"\s?{_QUOTE}({_TABLE_NAME}){_UNQUOTE}")
-_SQL = re.compile(
-    r"(?<![A-Za-z_])(?:(?:CREATE(?:\s(?:TEMP|TEMPORARY|UNLOGGED))?|ALTER|DROP|TRUNCATE)\s{1,3}TABLE"
-    r"(?:\s{1,3}IF\s{1,3}(?:NOT\s{1,3})?EXISTS)?|INSERT\s{1,3}INTO|REFERENCES|DELETE\s{1,3}FROM"
-    rf"|SELECT\s[^;\n]{{1,160}}?\sFROM)\s{{1,3}}[`\"\[]?({_TABLE_NAME})"
-)
-_LOWER_SQL = re.compile(
-    r"(?<![a-z_])(?:create|alter|drop|truncate)\s{1,3}table(?:\s{1,3}if\s{1,3}(?:not\s{1,3})?exists)?\s{1,3}"
-    rf"(?:[`\"]({_TABLE_NAME})[`\"]|({_TABLE_NAME})\s?\()",
-    re.IGNORECASE,
-)
-_SQL_WORDS = ("table", "insert", "references", "delete", "select")
-_TABLE_WORD = re.compile(r"(?<![A-Za-z_\-])(tables?)(?![A-Za-z_\-])", re.IGNORECASE)
-_NAMES_BEFORE = re.compile(
-    r"(?<![A-Za-z0-9_`.])"
-    r"(`?[A-Za-z][A-Za-z0-9_]{1,60}`?(?:\s?(?:,|、|and|和|与)\s?`?[A-Za-z][A-Za-z0-9_]{1,60}`?){0,4})"
-    r"(?:\sdatabase)?\s$"
-)
-_NAME_AFTER = re.compile(r"\s([a-z][a-z0-9_]{2,60})(?![A-Za-z0-9_\-]|\.[a-z])")
-_PLACE_BEFORE = re.compile(
-    r"(?:^|\b(?:in|into|to|from|on|of|database|db|for|drop|alter|rename|query))\s?$", re.IGNORECASE
-)
-_HAN_TABLE = re.compile(
-    r"(?<![A-Za-z0-9_.\-/])[`\"“]?([A-Za-z][A-Za-z0-9_]{1,60})[`\"”]?\s?(?:数据)?表(?![格示达明单现面头项情演决述态])"
-)
-_HAN_TABLE_BEFORE = re.compile(
-    r"(?:数据表|数据库表|(?<![一-鿿])表)\s?[`\"“]?([A-Za-z][A-Za-z0-9_]{1,60})(?![A-Za-z0-9_./\-])"
-)
-_DATABASE = re.compile(
-    r"\b(?:database|db|schemas?|migrations?|migrated?|sql|columns?|rows?|foreign keys?|index(?:es)?"
-    r"|postgres\w*|mysql|sqlite|orm|alembic)\b|数据库|迁移|字段|索引|主键|外键",
-    re.IGNORECASE,
-)
-_DATABASE_FILE = re.compile(
-    r"(?:^|/)(?:migrations?|db|database|schemas?|alembic)/|\.sql$|(?:^|/)schema\.\w+$", re.IGNORECASE
-)
-_NO_TABLE = frozenset(
-    [
-        "a",
-        "all",
-        "also",
-        "an",
-        "and",
-        "another",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "both",
-        "but",
-        "by",
-        "can",
-        "class",
-        "classes",
-        "column",
-        "columns",
-        "component",
-        "components",
-        "contents",
-        "content",
-        "count",
-        "data",
-        "database",
-        "databases",
-        "details",
-        "each",
-        "every",
-        "existing",
-        "expression",
-        "exists",
-        "fields",
-        "first",
-        "footer",
-        "footers",
-        "for",
-        "foreign",
-        "from",
-        "has",
-        "have",
-        "header",
-        "headers",
-        "hash",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "items",
-        "its",
-        "join",
-        "joins",
-        "keys",
-        "level",
-        "levels",
-        "lines",
-        "links",
-        "list",
-        "lists",
-        "lookup",
-        "markdown",
-        "more",
-        "my",
-        "name",
-        "names",
-        "new",
-        "not",
-        "of",
-        "old",
-        "on",
-        "one",
-        "or",
-        "other",
-        "our",
-        "outs",
-        "pages",
-        "pivot",
-        "plus",
-        "properties",
-        "rows",
-        "schema",
-        "schemas",
-        "several",
-        "since",
-        "so",
-        "some",
-        "statement",
-        "statements",
-        "styles",
-        "such",
-        "symbols",
-        "syntax",
-        "tables",
-        "tags",
-        "than",
-        "that",
-        "the",
-        "their",
-        "these",
-        "this",
-        "those",
-        "three",
-        "to",
-        "two",
-        "types",
-        "updates",
-        "us",
-        "various",
-        "was",
-        "were",
-        "which",
-        "with",
-        "words",
-        "your",
-        "react",
-        "css",
-        "html",
-        "as",
-        "js",
-        "less",
-        "always",
-        "does",
-        "shows",
-        "stores",
-        "contains",
-        "holds",
-        "keeps",
-        "uses",
-        "needs",
-        "gets",
-        "lacks",
-        "grows",
-        "locks",
-        "lives",
-        "goes",
-        "comes",
-        "works",
-        "renders",
-        "sorts",
-        "includes",
-        "adds",
-        "makes",
-        "sets",
-        "settings",
-        "options",
-        "results",
-        "views",
-        "cells",
-        "indexes",
-        "migrations",
-        "process",
-        "status",
-        "access",
-        "address",
-    ]
-)
-
 # Events.
 _EVENT_WORD = re.compile(
     r"(?<![A-Za-z_\-.])(events?|topics?|emit(?:s|ted|ting)?|publish(?:es|ed|ing)?|subscrib(?:e|es|ed|ing) to"
@@ -283,28 +86,26 @@ _BROWSER_OBJECTS = frozenset(
 
 
 def mentions(text: str, database_around: bool = False) -> Iterator[Mention]:
-    """Yield tables, events and settings of a text.
-
-    Single plain words count as tables only where the text, or the caller by `database_around`, speaks of a
-    database.
-    """
+    """Yield the tables (see `graphmem.tables`), events and settings of a text."""
     # Most texts name none of these: the plain tests keep a commit title at a few microseconds.
     if "_" in text:
         yield from _settings(text)
-    lower = text.lower()
-    if any(word in lower for word in _SQL_WORDS):
-        yield from _sql_tables(text)
-    if "table" in lower:
-        yield from _named_tables(text, database_around or _DATABASE.search(text) is not None)
-    if "表" in text:
-        yield from _han_tables(text)
+    for table in table_names(text, database_around):
+        yield Mention(Kind.TABLE, table.label, table.start, table.end)
     if any(char in text for char in "._:`\"'“‘「-/"):
         yield from _events(text)
 
 
-def is_database_file(path: str) -> bool:
-    """Say whether a path is a schema, a migration or another piece of SQL."""
-    return _DATABASE_FILE.search(path) is not None
+def named(kind: Kind, label: str, start: int, end: int) -> Mention | None:
+    """Give the mention, or None for what can't be the name of a table or an event."""
+    match kind:
+        case Kind.TABLE:
+            fits = is_table_name(label)
+        case Kind.EVENT:
+            fits = _is_event(label)
+        case Kind.SETTING:
+            fits = _SETTING.fullmatch(label) is not None and _NO_SETTING.match(label) is None
+    return Mention(kind, label, start, end) if fits else None
 
 
 def _settings(text: str) -> Iterator[Mention]:
@@ -318,45 +119,9 @@ def _settings(text: str) -> Iterator[Mention]:
             yield Mention(Kind.SETTING, match.group(), match.start(), match.end())
 
 
-def _sql_tables(text: str) -> Iterator[Mention]:
-    for pattern in (_SQL, _LOWER_SQL):
-        for match in pattern.finditer(text):
-            group = match.lastindex or 1
-            yield from _table(match[group], match.start(group), match.end(group))
-
-
-def _named_tables(text: str, database_around: bool) -> Iterator[Mention]:
-    for word in _TABLE_WORD.finditer(text):
-        if quoted := _QUOTED_NAME.match(text, word.end()):
-            yield from _table(quoted[1], quoted.start(1), quoted.end(1))
-            continue
-        floor = max(0, word.start() - _WINDOW)
-        before = text[floor : word.start()]
-        if names := _NAMES_BEFORE.search(before):
-            for name in re.finditer(r"(`?)([A-Za-z][A-Za-z0-9_]*)`?", names[1]):
-                if name[1] or "_" in name[2] or (database_around and _is_plural(name[2])):
-                    yield from _table(
-                        name[2], floor + names.start(1) + name.start(2), floor + names.start(1) + name.end(2)
-                    )
-        if word[1].islower() and (after := _NAME_AFTER.match(text, word.end())):
-            placed = database_around and _is_plural(after[1]) and _PLACE_BEFORE.search(before)
-            if "_" in after[1] or placed:
-                yield from _table(after[1], after.start(1), after.end(1))
-
-
-def _han_tables(text: str) -> Iterator[Mention]:
-    for pattern in (_HAN_TABLE, _HAN_TABLE_BEFORE):
-        for match in pattern.finditer(text):
-            yield from _table(match[1], match.start(1), match.end(1))
-
-
-def _table(label: str, start: int, end: int) -> Iterator[Mention]:
-    if label.lower() not in _NO_TABLE and not label.isdigit():
-        yield Mention(Kind.TABLE, label, start, end)
-
-
-def _is_plural(word: str) -> bool:
-    return len(word) > 3 and word.islower() and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+def _event(label: str, start: int, end: int) -> Iterator[Mention]:
+    if mention := named(Kind.EVENT, label, start, end):
+        yield mention
 
 
 def _events(text: str) -> Iterator[Mention]:
@@ -373,15 +138,13 @@ def _events(text: str) -> Iterator[Mention]:
                 yield from _event(before[group], floor + before.start(group), floor + before.end(group))
 
 
-def _event(label: str, start: int, end: int) -> Iterator[Mention]:
-    """Yield the event unless its name is a file, an object's attribute, or a single plain word."""
+def _is_event(label: str) -> bool:
+    """Say whether it is neither a file, nor an object's attribute, nor a single plain word."""
     humps = sum(1 for at, char in enumerate(label) if char.isupper() and at and not label[at - 1].isupper())
-    joined = any(char in label for char in "._:-/")
     if (
         _FILE_END.search(label)
         or label.split(".")[0] in _BROWSER_OBJECTS
         or (label.startswith("on") and humps)
     ):
-        return
-    if joined or (label[0].isupper() and humps):
-        yield Mention(Kind.EVENT, label, start, end)
+        return False
+    return any(char in label for char in "._:-/") or (label[0].isupper() and humps > 0)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 
 LONGEST_TOKEN = 64
@@ -156,22 +155,16 @@ def chinese_words(run: str) -> list[str]:
     words: list[str] = []
     lone = ""
     for word in rjieba.cut_for_search(run):
-        if len(word) > LONGEST_TOKEN:
-            word = word[:LONGEST_TOKEN]
         if len(word) > 2 and not rjieba.has_word(word):
-            words.extend(pair for pair in _pairs(word) if pair not in words[-3:])
+            words.extend(word[at : at + 2] for at in range(len(word) - 1))
         if len(word) == 1 and word not in STOP_WORDS:
             if lone:
                 words.append(lone + word)
             lone = word
         else:
             lone = ""
-        words.append(word)
+        words.append(word[:LONGEST_TOKEN])
     return words
-
-
-def _pairs(word: str) -> Iterator[str]:
-    return (word[at : at + 2] for at in range(len(word) - 1))
 
 
 def _compound_tokens(compound: str) -> tuple[str, ...]:
