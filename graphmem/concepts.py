@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from graphmem.aliases import BREAK, Units, matches, units, vocabulary
 from graphmem.model import Observation
@@ -199,21 +200,25 @@ def _from_paths(paths: Iterable[str]) -> dict[str, float]:
 
 
 def _path_pairs(path: str) -> Iterator[tuple[str, float]]:
-    known = vocabulary()
     folders, _, file_name = path.rpartition("/")
-    stem_of_name = file_name.lstrip(".").partition(".")[0]
-    for part in [*folders.split("/")[-6:], stem_of_name]:
-        names: list[str] = []
-        for word, is_known in _content(units(part[:_LONGEST_NAME])):
-            if word in known.generic_paths or not word or not (is_known or _is_content(word)):
-                continue
-            names.append(word)
-            if is_known:
-                yield from _with_broader(word, NAMED_IN_PATH)
-            else:
-                yield word, PATH_PART
-        if 2 <= len(names) <= 3 and not any("-" in word for word in names):
-            yield _phrase(*names), PHRASE
+    for part in [*folders.split("/")[-6:], file_name.lstrip(".").partition(".")[0]]:
+        yield from _part_pairs(part[:_LONGEST_NAME])
+
+
+@lru_cache(maxsize=8_192)
+def _part_pairs(part: str) -> tuple[tuple[str, float], ...]:
+    """Weigh the words of one folder or stem, and the two or three of them as a phrase."""
+    generic = vocabulary().generic_paths
+    pairs: list[tuple[str, float]] = []
+    names: list[str] = []
+    for word, known in _content(units(part)):
+        if word in generic or not word or not (known or _is_content(word)):
+            continue
+        names.append(word)
+        pairs.extend(_with_broader(word, NAMED_IN_PATH) if known else [(word, PATH_PART)])
+    if 2 <= len(names) <= 3 and not any("-" in word for word in names):
+        pairs.append((_phrase(*names), PHRASE))
+    return tuple(pairs)
 
 
 def _paths(observation: Observation) -> list[str]:
