@@ -15,11 +15,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import IO
 
 from api.doorkeeper import Doorkeeper
 from graphmem.errors import ConflictError, UnavailableError
@@ -27,7 +29,6 @@ from graphmem.home import Home, ServiceRecord
 
 LOOPBACK = "127.0.0.1"
 LOG_NAME = "service.log"
-START_LOG_NAME = "start.log"
 _HANDSHAKE_SECONDS = 1.0
 _START_SECONDS = 20.0
 _STOP_SECONDS = 15.0
@@ -177,7 +178,8 @@ def start_detached(home: Home, port: int, deadline: float = _START_SECONDS) -> S
     environment = dict(os.environ, GRAPHMEM_HOME=str(home.path), GRAPHMEM_PORT=str(port))
     inherited = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(package_root), inherited)))
-    with (home.logs_folder / START_LOG_NAME).open("wb") as output:
+    # A file of its own: with several starting at once, each passes on its own child's words.
+    with tempfile.TemporaryFile(dir=home.logs_folder) as output:
         child = subprocess.Popen(
             [sys.executable, "-P", "-m", "api.service"],
             stdin=subprocess.DEVNULL,
@@ -187,10 +189,12 @@ def start_detached(home: Home, port: int, deadline: float = _START_SECONDS) -> S
             env=environment,
             start_new_session=True,
         )
-    return _await_start(home, child, deadline)
+        return _await_start(home, child, output, deadline)
 
 
-def _await_start(home: Home, child: subprocess.Popen[bytes], deadline: float) -> ServiceRecord:
+def _await_start(
+    home: Home, child: subprocess.Popen[bytes], output: IO[bytes], deadline: float
+) -> ServiceRecord:
     found: list[ServiceRecord] = []
 
     def settled() -> bool:
@@ -205,7 +209,7 @@ def _await_start(home: Home, child: subprocess.Popen[bytes], deadline: float) ->
         child.returncode = 0
         return found[0]
     if child.poll() is not None:
-        raise UnavailableError(_last_words(home))
+        raise UnavailableError(_last_words(home, output))
     child.kill()
     child.wait()
     raise UnavailableError(
@@ -214,9 +218,10 @@ def _await_start(home: Home, child: subprocess.Popen[bytes], deadline: float) ->
     )
 
 
-def _last_words(home: Home) -> str:
+def _last_words(home: Home, output: IO[bytes]) -> str:
     """Return the sentence with which a service ended that could not start."""
-    words = (home.logs_folder / START_LOG_NAME).read_text("utf-8", "replace").strip().splitlines()
+    output.seek(0)
+    words = output.read().decode("utf-8", "replace").strip().splitlines()
     return words[-1] if words else f"The service ended at once: look into {home.logs_folder / LOG_NAME}."
 
 

@@ -207,7 +207,8 @@ def test_no_words_find_nothing_and_no_syntax_is_a_fault(service: Any, shop: str,
 @pytest.mark.parametrize(
     ("body", "field"),
     [({}, "text"), ({"text": 7}, "text"), ({"text": "x", "limit": 0}, "limit"),
-     ({"text": "x", "since": 5}, "since"), ({"text": "x", "types": "bugfix"}, "types"), ({"text": "x" * 70_000}, "text")],
+     ({"text": "x", "since": 5}, "since"), ({"text": "x", "types": "bugfix"}, "types"),
+     ({"text": "x" * 70_000}, "text")],
 )  # fmt: skip
 def test_a_wrong_query_is_refused_by_name(service: Any, shop: str, body: dict[str, Any], field: str) -> None:
     answer = service.client.post(f"{shop}/query", json=body)

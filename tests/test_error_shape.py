@@ -1,0 +1,225 @@
+"""Every error of the service is a problem document, on every route: generated from the OpenAPI document."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from api.problems import ProblemKind, problem_of
+from api.service import create_app
+from api.settings import Settings
+from graphmem import Memory, errors
+
+METHODS = {"get", "post", "put", "patch", "delete", "head", "options"}
+OPEN_ROUTES = {"/healthz", "/readyz", "/open"}
+PORT = 7832
+
+
+@pytest.fixture(scope="module")
+def document(service: Any) -> dict[str, Any]:
+    found: dict[str, Any] = service.client.get("/openapi.json").json()
+    return found
+
+
+@pytest.fixture(scope="module")
+def project(service: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(service.project(tmp_path_factory.mktemp("errors"))).rpartition("/")[2]
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield method, path, operation
+
+
+def filled(path: str, project: str, id: str = "none") -> str:
+    return path.replace("{project}", project).replace("{id}", id)
+
+
+def check(answer: httpx.Response, status: int, operation: dict[str, Any] | None = None) -> None:
+    where = f"{answer.request.method} {answer.request.url}: {answer.status_code} {answer.text[:300]}"
+    assert answer.status_code == status, where
+    assert answer.headers["content-type"] == "application/problem+json", where
+    document = answer.json()
+    assert document["status"] == status, where
+    assert document["type"].startswith("urn:graphmem:problem:"), where
+    assert document["title"], where
+    assert document["detail"].endswith((".", "?")), where
+    assert "Traceback" not in answer.text, where
+    for error in document["errors"]:
+        assert error["field"], where
+        assert error["message"], where
+    if operation is not None:
+        assert str(status) in operation["responses"], f"not in the OpenAPI document: {where}"
+
+
+def test_without_the_token(service: Any, document: dict[str, Any], project: str) -> None:
+    with service.stranger() as stranger:
+        for method, path, operation in operations(document):
+            if path not in OPEN_ROUTES:
+                check(stranger.request(method, filled(path, project)), 401, operation)
+
+
+def test_under_a_foreign_host_or_from_a_foreign_page(
+    service: Any, document: dict[str, Any], project: str
+) -> None:
+    for method, path, operation in operations(document):
+        for header in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+            check(service.client.request(method, filled(path, project), headers=header), 403, operation)
+
+
+def test_with_a_method_the_route_does_not_have(service: Any, document: dict[str, Any], project: str) -> None:
+    for path, methods in document["paths"].items():
+        for method in METHODS - methods.keys():
+            answer = service.client.request(method, filled(path, project))
+            if method == "head":
+                assert answer.status_code == 405
+                continue
+            check(answer, 405)
+            assert set(methods) & {name.strip().lower() for name in answer.headers["allow"].split(",")}
+
+
+def test_on_a_project_there_is_not(service: Any, document: dict[str, Any]) -> None:
+    bodies = {"impact": {"paths": ["a"]}, "query": {"text": "x"}, "observations": {"title": "x"},
+              "imports": {"source": "git", "location": "/x"}}  # fmt: skip
+    for method, path, operation in operations(document):
+        if "{project}" in path:
+            body = bodies.get(path.rpartition("/")[2]) if method == "post" else None
+            answer = service.client.request(
+                method, filled(path, "no-such-project"), json=body, params={"path": "a"}
+            )
+            check(answer, 404, operation)
+
+
+def test_of_something_there_is_not(service: Any, document: dict[str, Any], project: str) -> None:
+    for method, path, operation in operations(document):
+        if "{id}" in path:
+            check(service.client.request(method, filled(path, project)), 404, operation)
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1", "/v1/", "/v1/projects/", "/v2/projects", "/api", "/docs/", "/%00", "/ü"]
+)
+def test_on_a_route_there_is_not(service: Any, path: str) -> None:
+    check(service.client.get(path), 404)
+
+
+def test_with_a_body_that_cannot_be_read(service: Any, document: dict[str, Any], project: str) -> None:
+    seen = 0
+    for method, path, operation in operations(document):
+        if "requestBody" in operation:
+            seen += 1
+            route = filled(path, project)
+            check(service.client.request(method, route, content=b"{"), 400, operation)
+            check(service.client.request(method, route, json=7), 422, operation)
+            check(service.client.request(method, route, json={}), 422, operation)
+            check(
+                service.client.request(method, route, json=[{}] * 1_001),
+                413 if "obs" in path else 422,
+                operation,
+            )
+            big = b'"' + b"x" * 8 * 1024 * 1024 + b'"'
+            check(service.client.request(method, route, content=big), 413, operation)
+            kind = {"Content-Type": "application/x-www-form-urlencoded"}
+            check(service.client.request(method, route, content=b"a=b", headers=kind), 415, operation)
+    assert seen == 5
+
+
+def test_with_a_parameter_that_cannot_be_used(service: Any, document: dict[str, Any], project: str) -> None:
+    seen = set()
+    for method, path, operation in operations(document):
+        for parameter in operation.get("parameters", []):
+            schema, name = parameter["schema"], parameter["name"]
+            choices = [schema, *schema.get("anyOf", [])]
+            odd = None
+            if any(
+                choice.get("type") == "integer" or choice.get("format") == "date-time" for choice in choices
+            ):
+                odd = "never"
+            elif any("enum" in choice for choice in choices):
+                odd = "none-of-these"
+            elif parameter["in"] == "query" and any("maxLength" in choice for choice in choices):
+                odd = "x" * 70_000 if name == "intent" else "x" * 9_000
+            if odd is None or (name == "intent"):
+                continue
+            query = {"path": "a"} | {name: odd}
+            if parameter["in"] == "query":
+                seen.add(name)
+                answer = service.client.request(method, filled(path, project), params=query)
+                check(answer, 422, operation)
+                assert answer.json()["errors"][0]["field"] == name
+    assert seen >= {"limit", "cursor", "since", "until", "as_of", "wait", "path", "nonce", "code"}
+
+
+def test_every_class_of_our_errors_has_its_own_kind() -> None:
+    kinds = {}
+    for name, cls in vars(errors).items():
+        if (
+            isinstance(cls, type)
+            and issubclass(cls, errors.GraphMemError)
+            and cls is not errors.GraphMemError
+        ):
+            kinds[name] = problem_of(cls("A sentence.")).kind
+    assert len(set(kinds.values())) == len(kinds) >= 7
+    assert ProblemKind.FAULT not in kinds.values()
+    assert problem_of(errors.GraphMemError("A sentence.")).status == 500
+    refused = problem_of(errors.InvalidInputError("The root is no folder.", "root"))
+    assert [(error.field, error.message) for error in refused.errors] == [("root", "The root is no folder.")]
+
+
+def test_a_fault_of_our_own_is_a_500_that_shows_nothing_and_is_logged_whole(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Memory(tmp_path / "home") as memory:
+        app = create_app(memory, Settings.load(tmp_path / "home", PORT))
+
+        @app.get("/broken")
+        def broken() -> None:
+            raise RuntimeError("secret-internals")
+
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(app)
+            headers = {"Authorization": f"Bearer {memory.home.token()}"}
+            url = f"http://127.0.0.1:{PORT}"
+            async with httpx.AsyncClient(transport=transport, base_url=url, headers=headers) as client:
+                return await client.get("/broken")
+
+        with caplog.at_level(logging.ERROR, "graphmem.service"):
+            answer = asyncio.run(ask())
+    check(answer, 500)
+    assert "secret-internals" not in answer.text
+    assert "RuntimeError" not in answer.text
+    assert "secret-internals" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    ["GET /v1/projects?limit=\u00ff HTTP/1.1", "GET /v1/projects?%zz=%f HTTP/1.1", "GET ?x HTTP/1.1"],
+)
+def test_an_odd_request_line_is_answered(service: Any, request_line: str) -> None:
+    raw = (
+        f"{request_line}\r\nHost: 127.0.0.1:{service.port}\r\n"
+        f"Authorization: Bearer {service.token}\r\nConnection: close\r\n\r\n"
+    ).encode("latin-1")
+    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
+        connection.sendall(raw)
+        with connection.makefile("rb") as stream:
+            status = int(stream.readline().split()[1])
+    assert status in {200, 400, 404, 422}
+
+
+def test_the_problem_in_the_documentation_is_one_that_is_sent(service: Any, project: str) -> None:
+    text = (Path(__file__).resolve().parents[1] / "docs" / "http.md").read_text(encoding="utf-8")
+    example = json.loads(text.partition("```json\n")[2].partition("```")[0])
+    answer = service.client.post(
+        f"/v1/projects/{project}/observations", json={"title": "x", "files_read": "no list"}
+    )
+    assert answer.json() == example

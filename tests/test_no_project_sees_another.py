@@ -1,0 +1,138 @@
+"""Two projects of the same name, files, sessions and ids: no route of one ever shows the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MARKS = {"one": "wombat", "two": "quokka"}
+
+
+def observations(mark: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"same-id-{n}",
+            "session": f"same-session-{n % 2}",
+            "actor": f"{mark}-agent",
+            "title": f"Change the {mark} login",
+            "intent": f"{mark} intent",
+            "facts": [f"the {mark} token lives 900 s", f"uses POST /api/{mark}/login"],
+            "concepts": [mark, "auth"],
+            "files_modified": ["src/main.py", f"src/{mark}.py"],
+            "files_read": [f"doc/{mark}.md"],
+        }
+        for n in range(6)
+    ]
+
+
+@pytest.fixture
+def apps(service: Any, tmp_path: Path, git_repository: Callable[..., Any]) -> dict[str, str]:
+    """Two repositories named `app`, each with what only it may show."""
+    found = {}
+    for name, mark in MARKS.items():
+        (tmp_path / name).mkdir()
+        repository = git_repository(f"{name}/app")
+        for number in range(3):
+            repository.touch(f"{mark} commit {number}", "src/main.py", f"src/{mark}.py")
+        found[name] = service.project(repository.path)
+        answer = service.client.post(f"{found[name]}/observations?wait=visible", json=observations(mark))
+        assert answer.json()["accepted"] == 6
+        imported = service.client.post(
+            f"{found[name]}/imports", json={"source": "git", "location": str(repository.path)}
+        )
+        assert json.loads(imported.text.splitlines()[-1])["report"]["accepted"] == 3
+    assert found["one"] != found["two"]
+    return found
+
+
+def questions(mark: str, other: str) -> list[tuple[str, str, dict[str, Any]]]:
+    """Every way to read from a project, also asking by name for what only the other one has."""
+    return [
+        ("GET", "/stats", {}),
+        ("GET", "/observations", {"limit": 200}),
+        *(("GET", "/observations", {name: value}) for name, value in (
+            ("file", "src/main.py"), ("file", f"src/{other}.py"), ("concept", "auth"), ("concept", other),
+            ("session", "same-session-0"))),
+        ("GET", "/observations/{id}", {"id": "same-id-0"}),
+        ("GET", "/sessions", {"limit": 200}),
+        ("GET", "/sessions/{id}", {"id": "same-session-0"}),
+        *(("GET", "/impact", {"path": path}) for path in ("src/main.py", f"src/{mark}.py")),
+        ("POST", "/impact", {"paths": ["src/main.py", f"src/{mark}.py"], "limit": 200}),
+        *(("POST", "/query", {"text": text}) for text in ("login token", "same", other)),
+    ]  # fmt: skip
+
+
+def ask(service: Any, project: str, method: str, route: str, what: dict[str, Any]) -> Any:
+    if "{id}" in route:
+        return service.client.request(method, project + route.replace("{id}", what["id"]))
+    if method == "POST":
+        return service.client.post(project + route, json=what)
+    return service.client.get(project + route, params=what)
+
+
+def test_no_answer_of_one_names_what_is_the_others(service: Any, apps: dict[str, str]) -> None:
+    for name, other in (("one", "two"), ("two", "one")):
+        for method, route, what in questions(MARKS[name], MARKS[other]):
+            answer = ask(service, apps[name], method, route, what)
+            assert answer.status_code == 200, (route, what, answer.text)
+            assert MARKS[other] not in answer.text, (route, what)
+
+
+def test_each_still_answers_with_its_own(service: Any, apps: dict[str, str]) -> None:
+    for name, mark in MARKS.items():
+        found = service.client.get(f"{apps[name]}/impact", params={"path": "src/main.py"}).json()
+        assert found["affected"][0]["path"] == f"src/{mark}.py"
+        assert found["affected"][0]["evidence"]["together"] == 9
+        assert service.client.get(f"{apps[name]}/stats").json()["observations"] == 9
+
+
+def test_the_others_file_is_unknown(service: Any, apps: dict[str, str]) -> None:
+    found = service.client.get(f"{apps['one']}/impact", params={"path": "src/quokka.py"}).json()
+    assert (found["status"], found["affected"]) == ("unknown", [])
+
+
+def test_what_one_forgets_the_other_keeps(service: Any, apps: dict[str, str]) -> None:
+    assert service.client.delete(f"{apps['one']}/observations/same-id-3").status_code == 204
+    assert service.client.get(f"{apps['one']}/observations/same-id-3").status_code == 404
+    kept = service.client.get(f"{apps['two']}/observations/same-id-3")
+    assert kept.status_code == 200
+    assert "quokka" in kept.text
+
+
+def test_a_page_of_one_is_no_page_of_the_other(service: Any, apps: dict[str, str]) -> None:
+    first = service.client.get(f"{apps['one']}/observations", params={"limit": 2}).json()
+    answer = service.client.get(f"{apps['two']}/observations", params={"cursor": first["next_cursor"]})
+    assert "wombat" not in answer.text
+
+
+def test_an_absolute_path_into_the_other_is_outside(
+    service: Any, apps: dict[str, str], tmp_path: Path
+) -> None:
+    foreign = str(tmp_path / "two" / "app" / "src" / "main.py")
+    answer = service.client.get(f"{apps['one']}/impact", params={"path": foreign})
+    assert answer.status_code == 422
+    body = {"title": "x", "files_modified": [foreign]}
+    assert service.client.post(f"{apps['one']}/observations", json=body).status_code == 422
+
+
+def test_the_two_are_told_apart_by_their_slugs(service: Any, apps: dict[str, str]) -> None:
+    slugs = {path.rpartition("/")[2] for path in apps.values()}
+    assert len(slugs) == 2
+    assert all(slug.startswith("app") for slug in slugs)
+
+
+def test_every_route_of_a_project_is_asked_here(service: Any) -> None:
+    document = service.client.get("/openapi.json").json()
+    routes = {
+        (method.upper(), path.partition("{project}")[2])
+        for path, methods in document["paths"].items()
+        if "{project}" in path
+        for method in methods
+    }
+    asked = {(method, route) for method, route, _ in questions("a", "b")}
+    written = {("POST", "/observations"), ("POST", "/imports"), ("DELETE", "/observations/{id}")}
+    assert routes == asked | written
