@@ -18,6 +18,7 @@ from graphmem.roots import Roots
 
 _LONGEST = 4096  # no file system takes longer paths
 _SHOWN = 120
+_BLANK = " \t\r\n"
 _FRAMES = 1024
 _WORKTREE_FOLDER = re.compile(r"(?:[^/]+/)*?(?:\.worktrees|\.(?!git/)[^/]+/worktrees)/[^/]+(?=/)")
 
@@ -86,11 +87,12 @@ class PathResolver:
         """
         if (cwd is None or cwd in self._roots) and self._is_known(raw):
             return raw
+        if not raw.strip(_BLANK):
+            raise InvalidInputError("The path is empty; name a file.", field)
         _refuse_impossible(raw, field)
-        if cwd:
-            _refuse_impossible(cwd, "cwd")
+        _refuse_impossible(cwd or "", "cwd")
         text = spelling.from_url(raw)
-        place = self._absolute(text) if self._is_absolute(text) else self._relative(text, cwd)
+        place = self._absolute(text) if self._is_absolute(text, cwd) else self._relative(text, cwd)
         if spelling.is_redacted(raw if place is None else place.path) and not (place and place.found):
             return None
         if place is None:
@@ -111,13 +113,15 @@ class PathResolver:
 
     # ---- relative and absolute spellings -------------------------------------------------------
 
-    def _is_absolute(self, text: str) -> bool:
+    def _is_absolute(self, text: str, cwd: str | None) -> bool:
         if text.startswith("/"):
             return True
-        if text.startswith(("\\", "~/")) or spelling.absolute(text) is not None:
-            # Such a name may be a file's own, odd as it is.
-            return not (self._is_known(text) or _on_disk(self._roots.primary, text))
-        return False
+        if not text.startswith(("\\", "~/")) and spelling.absolute(text) is None:
+            return False
+        # Such a name may be a file's own, odd as it is.
+        frame = self._frame(cwd)
+        literal = (self._place(spelling.joined(folder, text), False) for folder in (frame.folder, frame.root))
+        return not any(place is not None and place.found for place in literal)
 
     def _absolute(self, text: str) -> _Place | None:
         text = os.path.expanduser(text) if text.startswith("~/") else text
@@ -131,7 +135,7 @@ class PathResolver:
         return self._place(literal if literal and "\\" not in literal else _canonical(text))
 
     def _relative(self, text: str, cwd: str | None) -> _Place | None:
-        frame = self._frame(cwd) if cwd else _Frame(self._roots.primary, self._roots.primary)
+        frame = self._frame(cwd)
         own = self._under(frame.folder, text)
         if frame.folder == frame.root or (own is not None and own.found):
             return own
@@ -154,7 +158,9 @@ class PathResolver:
                 return place
         return self._place(spelling.joined(folder, text.replace("\\", "/")))
 
-    def _frame(self, cwd: str) -> _Frame:
+    def _frame(self, cwd: str | None) -> _Frame:
+        if not cwd:
+            return _Frame(self._roots.primary, self._roots.primary)
         frame = self._frames.get(cwd)
         if frame is None:
             folder = self._folder(spelling.from_url(cwd))
@@ -270,8 +276,6 @@ def _on_disk(root: str, rest: str) -> bool:
 
 
 def _refuse_impossible(raw: str, field: str) -> None:
-    if not raw.strip():
-        raise InvalidInputError("The path is empty; name a file or folder.", field)
     if "\0" in raw:
         raise InvalidInputError(f"The path {_shown(raw)} holds a NUL character; no file can have it.", field)
     if len(raw) > _LONGEST:

@@ -283,7 +283,7 @@ def test_a_plain_folder_named_like_worktrees_is_the_projects_own(tmp_path: Path,
     assert resolver(tmp_path).resolve(".git/worktrees/x/HEAD") == ".git/worktrees/x/HEAD"
 
 
-@pytest.mark.parametrize("cwd", ["\0", "a\0b", "/" * 5000, " "])
+@pytest.mark.parametrize("cwd", ["\0", "a\0b", "/" * 5000])
 def test_a_working_folder_that_cannot_be_is_refused_by_its_field(
     tmp_path: Path, resolver: Resolver, cwd: str
 ) -> None:

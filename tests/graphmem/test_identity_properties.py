@@ -124,7 +124,7 @@ def test_all_spellings_of_a_file_agree(place: Place, path: str, known: bool) -> 
     ]
     if folder and "\\" not in folder:
         spellings += [(base, f"{place.root}/{folder}"), (base, f"{place.tree}/{folder}"), (base, folder)]
-    if base.strip():
+    if base.strip(" \t\r\n"):
         assert {spelled: reader.resolve(*spelled) for spelled in spellings} == dict.fromkeys(
             spellings, expected
         )
@@ -187,7 +187,7 @@ def test_windows_spellings_agree_with_posix_ones(
     names: list[str], separators: list[str], root: str, known: bool
 ) -> None:
     path = "/".join(names)
-    assume(not spelling.is_redacted(path))
+    assume(not spelling.is_redacted(path) and names[0] != "~")
     history = {path} if known else set()
     reader = PathResolver([root], history.__contains__, None, lambda root: None)
     written = names[0] + "".join(
