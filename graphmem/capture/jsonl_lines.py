@@ -42,6 +42,16 @@ class LineFault:
     sentence: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """A line as read: its text (not held above `MAX_LINE`), and whether NUL bytes stood before it."""
+
+    text: bytes
+    size: int
+    ended: bool
+    damaged: bool
+
+
 class JsonLines:
     """A file of JSON lines, plain or gzip, open for one pass.
 
@@ -62,17 +72,17 @@ class JsonLines:
         """
         try:
             while (content := self._next()) is not None:
-                yield from self._judge(*content)
+                yield from self._judge(content)
         except (OSError, EOFError, zlib.error) as fault:
             raise SourceError(
                 f"{self.path} can't be read on after line {self.line:,} ({_cause(fault)}); make the file anew"
                 " and import it again: the lines before are kept."
             ) from fault
 
-    def _next(self) -> tuple[bytes | None, bool] | None:
-        """Return the next line without leading NUL bytes and whether it ends; None for a too long one."""
+    def _next(self) -> _Content | None:
         pieces: list[bytes] = []
         size = 0
+        damaged = False
         read = self._stream.readline(_PIECE)
         if not read:
             return None
@@ -80,6 +90,7 @@ class JsonLines:
         while read:
             # Where a power loss left a block of NUL bytes, the line behind it is whole.
             piece = read if pieces else read.lstrip(b"\0")
+            damaged = damaged or len(piece) < len(read)
             size += len(piece)
             if size > MAX_LINE:
                 pieces = [b" "]
@@ -88,24 +99,26 @@ class JsonLines:
             if read.endswith(b"\n"):
                 break
             read = self._stream.readline(_PIECE)
-        return (None if size > MAX_LINE else b"".join(pieces)), bool(read)
+        return _Content(b"".join(pieces), size, ended=bool(read), damaged=damaged)
 
-    def _judge(self, content: bytes | None, ends: bool) -> Iterator[JsonRecord | LineFault | None]:
-        if content is None:
+    def _judge(self, content: _Content) -> Iterator[JsonRecord | LineFault | None]:
+        if content.size > MAX_LINE:
             yield self._fault(f"longer than {MAX_LINE // 1024 // 1024} MiB; split it")
             return
+        text = content.text
         if self.line == 1:
-            content = content.removeprefix(_BOM)
-            if content.startswith(_UTF_16):
+            text = text.removeprefix(_BOM)
+            if text.startswith(_UTF_16):
                 raise SourceError(f"{self.path} is UTF-16; convert it to UTF-8 and import it again.")
         # A NUL byte can't stand inside JSON, so it parts what a damaged file has run together.
-        found = [part for part in content.split(b"\0") if part.strip()]
+        found = [part for part in text.split(b"\0") if part.strip()]
         if not found:
-            yield self._fault("only NUL bytes; the file was damaged here") if b"\0" in content else None
+            damaged = content.damaged or b"\0" in text
+            yield self._fault("only NUL bytes; the file was damaged here") if damaged else None
         for part in found:
-            yield self._parse(part, ends)
+            yield self._parse(part, content.ended)
 
-    def _parse(self, part: bytes, ends: bool) -> JsonRecord | LineFault:
+    def _parse(self, part: bytes, ended: bool) -> JsonRecord | LineFault:
         try:
             value = json.loads(part.decode("utf-8"), parse_constant=_refuse)
         except UnicodeDecodeError as fault:
@@ -113,7 +126,7 @@ class JsonLines:
         except RecursionError:
             return self._fault("nested too deeply; flatten it")
         except ValueError as fault:
-            if ends:
+            if ended:
                 return self._fault(f"not valid JSON ({_wrong(fault)}); correct it")
             return self._fault("cut off before its end; it is taken once it is complete")
         if not isinstance(value, dict):

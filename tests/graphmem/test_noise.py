@@ -9,14 +9,21 @@ from hypothesis import strategies as st
 from graphmem.model import Noise
 from graphmem.noise import included, left_out, noise_of, rule_of
 
-LOCK_FILES = """
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+LOCK_FILES = words(
+    """
 package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
 Cargo.lock poetry.lock uv.lock pdm.lock pixi.lock Pipfile.lock pylock.toml conda-lock.yml requirements.lock
 go.sum go.work.sum Gopkg.lock glide.lock Gemfile.lock gems.locked composer.lock mix.lock rebar.lock
 pubspec.lock Podfile.lock Package.resolved Cartfile.resolved packages.lock.json paket.lock gradle.lockfile
 buildscript-gradle.lockfile flake.lock Chart.lock .terraform.lock.hcl stack.yaml.lock cabal.project.freeze
 shard.lock renv.lock Manifest.toml conan.lock dub.selections.json MODULE.bazel.lock spago.lock
-""".split()
+"""
+)
 VENDORED = words(
     """
 vendor/github.com/x/y.go node_modules/a/index.js web/node_modules/a.js third_party/zlib/z.c lib/3rdparty/a.c
@@ -40,7 +47,9 @@ OWN = words(
     """
 src/app.py package.json Cargo.toml pyproject.toml go.mod vendor.py src/vendors.ts lock.go locker.rs clock.ts
 docs/vendor.md src/minify.js src/bundle.js src/generated.py distance.py mapping.map.py
-.github/workflows/ci.yml app/pods/list.go manifest.toml tests/fixtures/node_modules/a.js testdata/vendor/a.go src/dist.py a.min.jsx
+
+.github/workflows/ci.yml app/pods/list.go manifest.toml tests/fixtures/node_modules/a.js testdata/vendor/a.go
+src/dist.py a.min.jsx
 """
 )
 
