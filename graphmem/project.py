@@ -5,7 +5,6 @@ It is not the set of projects (that is `memory`). Safe to share between threads.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,14 +13,13 @@ from typing import TypeVar
 
 from graphmem.capture.git import GitImporter
 from graphmem.capture.importing import Progress, run_import
-from graphmem.capture.intake import Intake
+from graphmem.capture.intake import Intake, storable
 from graphmem.capture.jsonl import JsonlImporter
 from graphmem.capture.source import Importer
 from graphmem.database import DamageError
-from graphmem.errors import InvalidInputError
+from graphmem.errors import InvalidInputError, StorageError
 from graphmem.follower import Follower
 from graphmem.home import Home
-from graphmem.identity import PathResolver
 from graphmem.journal import Journal, Stored
 from graphmem.model import (
     Impact,
@@ -42,7 +40,8 @@ from graphmem.postings import View
 from graphmem.recall import listing, survey
 from graphmem.recall.impact import Question, impact
 from graphmem.recall.search import search
-from graphmem.registry import Registry, RootKind
+from graphmem.registry import Registry
+from graphmem.workspace import Workspace, named_paths
 
 T = TypeVar("T")
 
@@ -56,10 +55,13 @@ _DERIVED = "derived.db"
 class _Files:
     journal: Journal
     follower: Follower
+    workspace: Workspace
 
     def close(self) -> None:
-        self.follower.close()
-        self.journal.close()
+        try:
+            self.follower.close()
+        finally:
+            self.journal.close()
 
 
 class Project:
@@ -82,12 +84,15 @@ class Project:
         self._files: _Files | None = None
         self._users = 0
         self._alerts = 0
+        self._ended = False
 
     # ---- the files ------------------------------------------------------------------------------
 
     @contextmanager
     def _use(self) -> Iterator[_Files]:
         with self._lock:
+            if self._ended:
+                raise StorageError("The memory is closed; open it again.")
             fresh = self._files is None
             if self._files is None:
                 self._files = self._open()
@@ -105,20 +110,36 @@ class Project:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         journal = Journal(self._folder / _JOURNAL)
         try:
-            return _Files(journal, Follower(journal, self._folder / _DERIVED))
+            follower = Follower(journal, self._folder / _DERIVED)
         except BaseException:
             journal.close()
             raise
+        return _Files(journal, follower, Workspace(self.id, self._registry, journal, follower))
 
     def close(self, *, only_if_idle: bool = False) -> bool:
-        """Close the files until the next use; with `only_if_idle` not while somebody uses them."""
+        """Close the files until the next use; with `only_if_idle` not while somebody uses them.
+
+        Nobody opens them again before they are closed: two followers of one file would undo each other.
+        """
         with self._lock:
             if only_if_idle and self._users:
                 return False
             files, self._files = self._files, None
-        if files is not None:
-            files.close()
+            if files is not None:
+                files.close()
         return True
+
+    def end(self) -> None:
+        """Close the files for good."""
+        with self._lock:
+            self._ended = True
+        self.close()
+
+    def roots_changed(self) -> None:
+        """Take notice that the project is known under further roots."""
+        with self._lock:
+            if self._files is not None:
+                self._files.workspace.roots_changed()
 
     @contextmanager
     def _journal(self) -> Iterator[Journal]:
@@ -132,9 +153,8 @@ class Project:
                 with files.follower.view(as_of) as view:
                     return question(view, files.journal)
             except DamageError:
-                files.follower.rebuild()
-            with files.follower.view(as_of) as view:
-                return question(view, files.journal)
+                with files.follower.view(as_of) as view:
+                    return question(view, files.journal)
 
     @property
     def info(self) -> ProjectInfo:
@@ -143,17 +163,17 @@ class Project:
 
     def _count(self) -> int:
         """Count without opening the project for questions: a list of projects must stay cheap."""
+        path = self._folder / _JOURNAL
         with self._lock:
             if self._files is not None:
                 return self._files.journal.count()
-        path = self._folder / _JOURNAL
-        if not path.exists():
-            return 0
-        journal = Journal(path)
-        try:
-            return journal.count()
-        finally:
-            journal.close()
+            if not path.exists():
+                return 0
+            journal = Journal(path)
+            try:
+                return journal.count()
+            finally:
+                journal.close()
 
     # ---- writing --------------------------------------------------------------------------------
 
@@ -165,9 +185,9 @@ class Project:
         """
         with self._use() as files:
             now = self._clock()
-            intake = Intake(self._resolver(files).resolve, now)
-            taken, rejected = intake.accept_all(items)
-            outcome = files.journal.append(taken, now, sighted=self._sighted(taken))
+            taken, rejected = self._judge(files, items, now)
+            seen, elsewhere = files.workspace.sightings(taken, now)
+            outcome = files.journal.append(taken, now, sighted=seen, unsighted=elsewhere)
             files.follower.notify()
         accepted = outcome.count(Stored.INSERTED)
         return Receipt(
@@ -178,36 +198,11 @@ class Project:
             notes=tuple(dict.fromkeys(note for observation in taken for note in observation.notes)),
         )
 
-    def _resolver(self, files: _Files) -> PathResolver:
-        def known(path: str) -> bool:
-            with files.follower.view(None) as view:
-                return view.knows(path)
-
-        return PathResolver(
-            self._registry.roots(self.id),
-            known,
-            self._registry.identity(self.id),
-            lambda root: self._registry.add_root(self.id, root, RootKind.LEARNED),
-        )
-
-    def _sighted(self, observations: Sequence[Observation]) -> list[str]:
-        paths = {
-            path
-            for observation in observations
-            for path in (
-                *observation.files_read,
-                *observation.files_modified,
-                *(rename.new for rename in observation.renames),
-            )
-        }
-        return sorted(paths - self._absent(paths)) if paths else []
-
-    def _absent(self, paths: set[str]) -> set[str]:
-        """Return those of `paths` that lie under none of the project's folders now."""
-        roots = [root for root in self._registry.roots(self.id) if os.path.isdir(root)]
-        return {
-            path for path in paths if not any(os.path.lexists(os.path.join(root, path)) for root in roots)
-        }
+    def _judge(
+        self, files: _Files, items: Sequence[Mapping[str, object] | Observation], now: float
+    ) -> tuple[list[Observation], list[Rejection]]:
+        with files.workspace.reading() as resolver:
+            return Intake(resolver.resolve, now, files.workspace.remember).accept_all(items)
 
     def forget(self, id: str) -> None:
         """Forget an observation everywhere; its id stays taken.
@@ -215,10 +210,15 @@ class Project:
         Raises:
             NotFoundError: there is none with that id.
         """
+        key = storable(id)
         with self._use() as files:
-            files.journal.forget(id, self._clock())
+            named = named_paths(files.journal.get(key))
+            with files.follower.view() as view:
+                unseen = [path for path in named if view.uses(path) <= 1]
+            files.journal.forget(key, self._clock(), unseen)
             files.follower.notify()
             files.follower.wait(_BUSY_FOR)
+            files.follower.wipe()
 
     def wait_visible(self, timeout: float = 30.0) -> bool:
         """Wait until every question sees what is stored now; False when that takes longer (seconds)."""
@@ -272,18 +272,16 @@ class Project:
         self, importer: Importer, progress: Progress | None, stop: threading.Event | None
     ) -> ImportReport:
         with self._use() as files:
-            report = run_import(importer, files.journal, files.follower, self._take, progress, stop)
-            with files.follower.view(None) as view:
-                present = survey.living_paths(view)
-            fresh = set(present) - files.journal.sighted(present)
-            files.journal.append((), self._clock(), sighted=sorted(fresh - self._absent(fresh)))
-        return report
 
-    def _take(
-        self, items: Sequence[Mapping[str, object] | Observation]
-    ) -> tuple[list[Observation], list[Rejection]]:
-        with self._use() as files:
-            return Intake(self._resolver(files).resolve, self._clock()).accept_all(items)
+            def accept(
+                items: Sequence[Mapping[str, object] | Observation],
+            ) -> tuple[list[Observation], list[Rejection]]:
+                return self._judge(files, items, self._clock())
+
+            report = run_import(importer, files.journal, files.follower, accept, progress, stop)
+            seen = files.workspace.new_sightings(self._ask(lambda view, _: survey.living_paths(view)))
+            files.journal.append((), self._clock(), sighted=seen)
+        return report
 
     # ---- questions ------------------------------------------------------------------------------
 
@@ -315,7 +313,7 @@ class Project:
         def answer(view: View, journal: Journal) -> Impact:
             def missing(candidates: Sequence[str]) -> set[str]:
                 # The disk only tells of the present.
-                return set() if as_of is not None else self._absent(journal.sighted(candidates))
+                return set() if as_of is not None else files.workspace.missing(candidates)
 
             return impact(view, question, now, missing)
 
@@ -340,9 +338,15 @@ class Project:
     def observations(
         self, where: ObservationFilter | None = None, limit: int = 20, cursor: str | None = None
     ) -> ObservationPage:
-        """Return a page of observations, newest first."""
+        """Return a page of observations, newest first; the filter's file is resolved as everywhere.
+
+        Raises:
+            InvalidInputError: the file lies outside the root, or the cursor or limit is not usable.
+        """
         _check_limit(limit)
         chosen = where or ObservationFilter()
+        if chosen.file is not None:
+            chosen = replace(chosen, file=self.resolve([chosen.file])[0])
         return self._ask(
             lambda view, journal: listing.observations(view, journal, chosen, limit, cursor), chosen.as_of
         )

@@ -112,6 +112,67 @@ def graphmem(installation: Installation, tmp_path: Path) -> Program:
     return Program(installation, tmp_path / "home")
 
 
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A repository that was imported, to ask about from inside; nobody changes it or its home."""
+
+    program: Program
+    path: Path
+
+    def __call__(self, *arguments: str | bytes | Path, cwd: Path | None = None, **more: Any) -> Outcome:
+        """Run the program in the repository."""
+        return self.program(*arguments, cwd=cwd or self.path, **more)
+
+    def good(self, *arguments: str | bytes | Path, cwd: Path | None = None) -> Outcome:
+        """Run in the repository what must succeed."""
+        return self.program.good(*arguments, cwd=cwd or self.path)
+
+
+def commit_stream(commits: Sequence[tuple[str, Sequence[str]]], start: int = 1_767_225_600) -> bytes:
+    """Return what `git fast-import` makes into commits (title, files changed), an hour apart."""
+    stream = [b"feature done\n"]
+    for number, (title, files) in enumerate(commits, 1):
+        words = title.encode()
+        stream.append(b"commit refs/heads/main\nmark :%d\n" % number)
+        stream.append(b"committer Test <test@example.invalid> %d +0000\n" % (start + number * 3600))
+        stream.append(b"data %d\n%s\n" % (len(words), words))
+        stream += [b"from :%d\n" % (number - 1)] if number > 1 else []
+        content = b"%d" % number
+        stream += [b"M 100644 inline %s\ndata %d\n%s\n" % (f.encode(), len(content), content) for f in files]
+    return b"".join([*stream, b"done\n"])
+
+
+@pytest.fixture(scope="session")
+def make_history() -> Callable[..., Path]:
+    """A maker of real repositories from (title, files changed) in one go: `make_history(folder, commits)`."""
+
+    def make(folder: Path, commits: Sequence[tuple[str, Sequence[str]]]) -> Path:
+        folder.mkdir(parents=True)
+        run = subprocess.run
+        run(["git", "init", "--quiet", "--initial-branch=main"], cwd=folder, check=True)
+        run(["git", "fast-import", "--quiet"], cwd=folder, input=commit_stream(commits), check=True)
+        run(["git", "reset", "--quiet", "--hard", "main"], cwd=folder, check=True)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def shop(
+    installation: Installation,
+    make_history: Callable[..., Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Imported:
+    """An imported repository: a and b change together, 模块 once along with a, c alone."""
+    folder = tmp_path_factory.mktemp("imported")
+    commits = [(f"Change {number} of the token", ["src/a.py", "src/b.py"]) for number in range(9)]
+    commits += [("用户身份校验", ["src/模块.py", "src/a.py"]), ("Alone", ["src/c.py"])]
+    path = make_history(folder / "shop", commits)
+    program = Program(installation, folder / "home")
+    program.good("import", "git", path)
+    return Imported(program, path)
+
+
 @pytest.fixture
 def program_on(installation: Installation) -> Callable[[Path], Program]:
     """The program on a home of the test's choice."""
