@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from graphmem.aliases import other_names
 from graphmem.journal import Journal
 from graphmem.model import Observation, SearchHit
 from graphmem.postings import View
@@ -28,7 +29,7 @@ def search(
     types: Sequence[str] = (),
 ) -> list[SearchHit]:
     """Return the best matching observations; `score` is BM25, higher is better, ties go by id."""
-    expression = match_query(text)
+    expression = match_query(" ".join((text, *other_names(text))))
     if not expression:
         return []
     conditions, values = ["text MATCH ?", "at <= ?"], [expression, min(view.as_of, 1e15)]
