@@ -23,7 +23,7 @@ _NEXT = (
 @click.command(
     "demo",
     short_help="Show it on a story and on a real history.",
-    epilog="Example: graphmem demo --repo ~/src/shop",
+    epilog="Example: graphmem demo --repo .",
 )
 @click.argument("repository", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(

@@ -25,7 +25,7 @@ def evaluate_command() -> None:
     """Replay a history, ask before each change what else changes, and count the right answers."""
 
 
-@evaluate_command.command("git", epilog="Example: graphmem evaluate git ~/src/shop")
+@evaluate_command.command("git", epilog="Example: graphmem evaluate git . --intent")
 @click.argument("source", default=".")
 @intent_option
 @common_options
@@ -35,7 +35,11 @@ def evaluate_git(invocation: Invocation, source: str, intent: bool) -> None:
     _evaluate(invocation, "git", source, intent)
 
 
-@evaluate_command.command("jsonl", epilog="Example: graphmem evaluate jsonl history.jsonl.gz")
+@evaluate_command.command(
+    "jsonl",
+    short_help="Replay a file of observations or history lines.",
+    epilog="Example: graphmem evaluate jsonl turns.jsonl",
+)
 @click.argument("source")
 @intent_option
 @common_options

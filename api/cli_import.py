@@ -23,7 +23,11 @@ def import_command() -> None:
     """Take in a history; a second run takes only what is new."""
 
 
-@import_command.command("git", epilog="Example: graphmem import git ~/src/shop --include 'vendor/ours/**'")
+@import_command.command(
+    "git",
+    short_help="Import the commits of a repository.",
+    epilog="Example: graphmem import git . --include 'vendor/ours/**'",
+)
 @click.argument("source", default=".")
 @click.option("--ref", metavar="NAME", help="The branch, tag or commit to read; default: HEAD.")
 @click.option(
@@ -36,7 +40,11 @@ def import_git(invocation: Invocation, source: str, ref: str | None, include: tu
     return _import(invocation, HistorySource("git", _located(source), ref, include))
 
 
-@import_command.command("jsonl", epilog="Example: graphmem import jsonl observations.jsonl --project shop")
+@import_command.command(
+    "jsonl",
+    short_help="Import observations, one JSON object a line.",
+    epilog="Example: graphmem import jsonl turns.jsonl --project shop",
+)
 @click.argument("source")
 @common_options
 @pass_invocation

@@ -1,13 +1,10 @@
-"""Owns what the tests of the ways in share: an installation, and the program run as a process."""
+"""Owns what the tests of the command line share: the program run as a process, and histories to run it on."""
 
 from __future__ import annotations
 
 import json
 import os
-import site
 import subprocess
-import sysconfig
-import venv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,36 +12,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class Installation:
-    """A virtual environment that holds GraphMem: its interpreter and the console script."""
-
-    python: Path
-    script: Path
-
-
-@pytest.fixture(scope="session")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    """A virtual environment with GraphMem from this tree, made as an editable install makes it."""
-    folder = tmp_path_factory.mktemp("installed")
-    venv.create(folder, symlinks=True)
-    paths = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)})
-    outer = [
-        entry for entry in [*site.getsitepackages(), sysconfig.get_path("purelib")] if Path(entry).is_dir()
-    ]
-    lines = [str(ROOT), *(f"import site; site.addsitedir({entry!r})" for entry in dict.fromkeys(outer))]
-    Path(paths["purelib"], "graphmem_from_tree.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    python = Path(paths["scripts"], "python")
-    script = Path(paths["scripts"], "graphmem")
-    script.write_text(
-        f"#!{python}\nimport sys\nfrom graphmem_start import main\nsys.exit(main())\n", encoding="utf-8"
-    )
-    script.chmod(0o755)
-    return Installation(python, script)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +33,7 @@ class Outcome:
 class Program:
     """`graphmem`, run as a process with a home of its own."""
 
-    installation: Installation
+    installation: Any
     home: Path
 
     def command(self, *arguments: str | bytes | Path) -> list[str | bytes | Path]:
@@ -107,7 +75,7 @@ class Program:
 
 
 @pytest.fixture
-def graphmem(installation: Installation, tmp_path: Path) -> Program:
+def graphmem(installation: Any, tmp_path: Path) -> Program:
     """The program with a new home; `graphmem("impact", "a.py", cwd=...)` runs it."""
     return Program(installation, tmp_path / "home")
 
@@ -159,7 +127,7 @@ def make_history() -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def shop(
-    installation: Installation,
+    installation: Any,
     make_history: Callable[..., Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Imported:
@@ -174,6 +142,6 @@ def shop(
 
 
 @pytest.fixture
-def program_on(installation: Installation) -> Callable[[Path], Program]:
+def program_on(installation: Any) -> Callable[[Path], Program]:
     """The program on a home of the test's choice."""
     return lambda home: Program(installation, home)
