@@ -6,6 +6,7 @@ It is not what the files hold: the registry, the journals and the derived data h
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import json
@@ -34,8 +35,20 @@ _FAR_FUTURE = 1e11
 
 
 def default_home() -> Path:
-    """Return the platform's user data folder for GraphMem; never inside the current folder."""
-    return Path(platformdirs.user_data_dir("graphmem", appauthor=False)).expanduser().absolute()
+    """Return the platform's user data folder for GraphMem, never one relative to the current folder.
+
+    Raises:
+        HomeError: the user has no home folder, as in some containers.
+    """
+    try:
+        folder = Path(platformdirs.user_data_dir("graphmem", appauthor=False))
+    except RuntimeError:
+        folder = Path("~")
+    if not folder.is_absolute():
+        raise HomeError(
+            "There is no home folder for this user; set HOME, or name a folder for GraphMem with --home."
+        )
+    return folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +88,9 @@ class HomeLock:
         """Let go; a second call does nothing."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
-            try:
+            with contextlib.suppress(OSError):
                 os.ftruncate(descriptor, 0)
-            finally:
-                os.close(descriptor)
+            os.close(descriptor)
 
     def forget(self) -> None:
         """Close the descriptor without touching the lock, in a forked child."""
@@ -111,9 +123,14 @@ class Home:
 
     Args:
         path: the folder; made absolute at once, so that a later change of the current folder is harmless.
+
+    Raises:
+        HomeError: `path` is empty.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not os.fspath(path):
+            raise HomeError("The home is an empty name; name a folder with --home or leave it out.")
         self.path = Path(os.path.abspath(os.path.expanduser(path)))
         self.projects_folder = self.path / "projects"
         self.logs_folder = self.path / "logs"

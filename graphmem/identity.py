@@ -91,8 +91,9 @@ class PathResolver:
             raise InvalidInputError("The path is empty; name a file.", field)
         _refuse_impossible(raw, field)
         _refuse_impossible(cwd or "", "cwd")
-        text = spelling.from_url(raw)
-        place = self._absolute(text) if self._is_absolute(text, cwd) else self._relative(text, cwd)
+        place = self._read(spelling.from_url(raw), cwd)
+        if raw.startswith('"') and not (place is not None and place.found):
+            place = self._read(spelling.unquoted(raw), cwd)
         if spelling.is_redacted(raw if place is None else place.path) and not (place and place.found):
             return None
         if place is None:
@@ -112,6 +113,17 @@ class PathResolver:
         return self._roots.all()
 
     # ---- relative and absolute spellings -------------------------------------------------------
+
+    def _read(self, text: str, cwd: str | None) -> _Place | None:
+        if not self._is_absolute(text, cwd):
+            return self._relative(text, cwd)
+        place = self._absolute(text)
+        if place is None and cwd:
+            frame = self._frame(cwd)
+            inside = _canonical(text).removeprefix(f"{frame.folder}/")
+            if not spelling.absolute(inside):
+                return self._relative(inside, cwd)
+        return place
 
     def _is_absolute(self, text: str, cwd: str | None) -> bool:
         if text.startswith("/"):

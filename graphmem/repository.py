@@ -250,9 +250,9 @@ def _linked_git_dir(folder: str) -> str | None:
         return link if _is_git_dir(link) else None
     finally:
         os.close(descriptor)
-    if not text.startswith("gitdir:"):
+    if not text.startswith("gitdir: ") or "\0" in text:
         return None
-    target = os.path.normpath(os.path.join(folder, text.removeprefix("gitdir:").strip()))
+    target = os.path.normpath(os.path.join(folder, text.removeprefix("gitdir: ").rstrip("\r\n")))
     if _is_git_dir(target) or _pruned_common_dir(target) is not None:
         return target
     return None
@@ -312,23 +312,22 @@ def _says_bare(common_dir: str) -> bool:
 
 
 def _settings(common_dir: str) -> Iterator[tuple[str, str, str | None]]:
-    """Yield (section, key, value) of the repository's own config; includes are not followed."""
-    try:
-        with open(os.path.join(common_dir, "config"), "rb") as file:
-            text = os.fsdecode(file.read(_SMALL))
-    except OSError:
-        return
+    """Yield (section, key, value) of the repository's own config; includes are not followed.
+
+    `config.worktree` is where git moves what belongs to the main worktree once worktrees have their own.
+    """
     section = ""
-    for line in text.splitlines():
-        found = _CONFIG_LINE.match(line)
-        if found is None:
-            continue
-        if found["section"] is not None:
-            section = found["section"].strip()
-            section = section if " " in section else section.lower()
-        if found["key"] is not None:
-            value = found["value"]
-            yield section, found["key"].lower(), None if value is None else value.strip('"')
+    for name in ("config", "config.worktree"):
+        for line in _text(os.path.join(common_dir, name)).splitlines():
+            found = _CONFIG_LINE.match(line)
+            if found is None:
+                continue
+            if found["section"] is not None:
+                section = found["section"].strip()
+                section = section if " " in section else section.lower()
+            if found["key"] is not None:
+                value = found["value"]
+                yield section, found["key"].lower(), None if value is None else value.strip('"')
 
 
 def _address(url: str) -> str:
@@ -339,10 +338,16 @@ def _address(url: str) -> str:
     return text.rstrip("/").removesuffix(".git").casefold()
 
 
-def _first_text(file: str) -> str:
-    """Return the content of one of git's one-line files without its line end, "" when it can't be read."""
+def _text(file: str) -> str:
+    """Return the content of one of git's small files, "" when it can't be read."""
     try:
         with open(file, "rb") as source:
-            return os.fsdecode(source.read(_SMALL)).rstrip("\r\n")
-    except OSError:
+            return os.fsdecode(source.read(_SMALL))
+    except (OSError, ValueError):
         return ""
+
+
+def _first_text(file: str) -> str:
+    """Return the content of one of git's one-line files without its line end."""
+    text = _text(file).rstrip("\r\n")
+    return "" if "\0" in text else text

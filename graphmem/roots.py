@@ -74,11 +74,11 @@ class Roots:
         return []
 
     def _exactly_around(self, path: str) -> Iterator[tuple[str, str]]:
-        folded = spelling.is_windows(path)
+        folded = spelling.is_windows(path) or not path.isascii()
         end = len(path)
         while end >= 0:
             part = path[:end]
-            root = self._roots.get(part.casefold() if folded else part)
+            root = self._roots.get(_key(part) if folded and part else part)
             if root is not None:
                 yield root, path[end + 1 :]
             end = path.rfind("/", 0, end)
@@ -108,9 +108,9 @@ class Roots:
         with self._lock:
             if _key(root) in self._roots:
                 return False
+            if not spelling.has_surrogates(root):
+                self._tell(root)
             self._roots[_key(root)] = root
-        if not spelling.has_surrogates(root):
-            self._tell(root)
         return True
 
     def may_learn_unseen(self, root: str) -> bool:
@@ -139,4 +139,5 @@ class Roots:
 
 def _key(path: str) -> str:
     """Return what two spellings of one root have in common; Windows names its folders in any case."""
-    return path.rstrip("/").casefold() if spelling.is_windows(path) else path.rstrip("/")
+    key = spelling.composed(path.rstrip("/"))
+    return key.casefold() if spelling.is_windows(path) else key

@@ -19,6 +19,9 @@ _LINUX_SHARE = re.compile(r"//wsl(?:\$|\.localhost)/[^/]+(?=/|$)", re.IGNORECASE
 _FILE_URL = re.compile(
     r"file:(?://(?P<host>[^/\\]*))?(?P<path>/.*?)(?:#L?\d+(?:[-:,]L?\d+)*)?", re.IGNORECASE | re.DOTALL
 )
+_QUOTED = re.compile(r'"(?:[^"\\]|\\[abfnrtv"\\]|\\[0-3][0-7]{2})+"')
+_QUOTED_PART = re.compile(rb"\\(?:([0-3][0-7]{2})|(.))", re.DOTALL)
+_LETTERS = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _ESCAPED_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
@@ -99,6 +102,19 @@ def from_url(text: str) -> str:
     if host.lower() not in ("", "localhost"):
         return f"\\\\{host}{path}"
     return path[1:] if _DRIVE.match(path[1:]) else path
+
+
+def unquoted(text: str) -> str:
+    """Return the name that git wrote in quotes, as it does by default with anything but ASCII."""
+    if _QUOTED.fullmatch(text) is None:
+        return text
+    raw = _QUOTED_PART.sub(_quoted_byte, text[1:-1].encode("utf-8", "surrogatepass"))
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _quoted_byte(found: re.Match[bytes]) -> bytes:
+    octal, letter = found.groups()
+    return bytes([int(octal, 8) & 0xFF]) if octal else _LETTERS.get(letter, letter)
 
 
 def aliases(path: str) -> Iterator[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from graphmem.errors import InvalidInputError
 from graphmem.repository import Checkout, is_main, locate, worktrees
@@ -137,7 +136,7 @@ def _roots(root: str, checkout: Checkout | None) -> tuple[tuple[str, RootKind], 
 
 def _holds_everything(folder: str) -> bool:
     real = os.path.realpath(folder)
-    return real == os.path.dirname(real) or real == os.path.realpath(Path.home())
+    return real == os.path.dirname(real) or real == os.path.realpath(os.path.expanduser("~"))
 
 
 def _mark(common_dir: str) -> str | None:

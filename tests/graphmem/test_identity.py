@@ -294,3 +294,22 @@ def test_a_working_folder_that_cannot_be_is_refused_by_its_field(
 
 def test_an_empty_working_folder_is_none(tmp_path: Path, resolver: Resolver) -> None:
     assert resolver(tmp_path).resolve("a.ts", "") == "a.ts"
+
+
+@pytest.mark.parametrize(
+    ("cwd", "raw"),
+    [
+        ("/nowhere/app", "/nowhere/app/README.md"),
+        ("C:\\nowhere\\app", "C:\\nowhere\\app\\README.md"),
+        ("C:\\nowhere\\app", "c:/nowhere/app/README.md"),
+    ],
+)
+def test_a_path_below_a_working_folder_of_another_machine_means_the_root(
+    tmp_path: Path, resolver: Resolver, cwd: str, raw: str
+) -> None:
+    reader = resolver(tmp_path / "app", {"README.md"})
+    assert reader.resolve(raw, cwd) == "README.md"
+    with pytest.raises(InvalidInputError, match="outside"):
+        reader.resolve(raw)
+    with pytest.raises(InvalidInputError, match="outside"):
+        reader.resolve(raw, "/nowhere/else")

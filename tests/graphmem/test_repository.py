@@ -374,3 +374,23 @@ def test_a_repository_of_another_user_is_refused_with_the_remedy(
         with pytest.raises(SourceError, match=r"safe\.directory"):
             git_output(repository.path, ["rev-parse", "HEAD"])
     assert locate(repository.path) is not None
+
+
+def test_settings_that_git_moved_aside_for_the_main_worktree_count(
+    repository: Repository, tmp_path: Path
+) -> None:
+    repository.git("clone", "--quiet", "--bare", ".", str(tmp_path / "trees/.git"))
+    bare = str(tmp_path / "trees/.git")
+    repository.git("-C", bare, "config", "extensions.worktreeConfig", "true")
+    repository.git("-C", bare, "config", "--unset", "core.bare")
+    repository.git("-C", bare, "config", "--worktree", "core.bare", "true")
+    checkout = locate(tmp_path / "trees/x")
+    assert checkout is not None and checkout.bare and checkout.root is None
+
+
+@pytest.mark.parametrize("name", [" edge ", "tree\\x", "a\nb"])
+def test_a_worktree_with_an_odd_name_is_followed(repository: Repository, tmp_path: Path, name: str) -> None:
+    repository.git("worktree", "add", "--quiet", "-b", "odd", str(tmp_path / name))
+    checkout = locate(tmp_path / name / "src")
+    assert checkout is not None
+    assert checkout.common_dir == str(repository.path / ".git") and checkout.root == str(tmp_path / name)

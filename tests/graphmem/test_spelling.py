@@ -207,3 +207,35 @@ def test_a_name_that_only_resembles_redaction_is_kept(tmp_path: Path, resolver: 
 def test_a_redacted_home_does_not_hide_a_known_file(tmp_path: Path, resolver: Resolver) -> None:
     reader = resolver(tmp_path, {"src/a.ts"})
     assert reader.resolve("/home/[REDACTED]/app/src/a.ts") == "src/a.ts"
+
+
+# ---- git's quoting -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("quoted", "name"),
+    [
+        ('"src/\\346\\250\\241\\345\\235\\227.py"', "src/模块.py"),
+        ('"Eink\\303\\244ufe/t.ts"', "Eink\u00e4ufe/t.ts"),
+        ('"quo\\"te.ts"', 'quo"te.ts'),
+        ('"tab\\there.ts"', "tab\there.ts"),
+        ('"caf\\351.md"', "caf\\xe9.md"),
+    ],
+)
+def test_a_name_in_gits_quotes_is_the_real_one(
+    tmp_path: Path, resolver: Resolver, quoted: str, name: str
+) -> None:
+    assert resolver(tmp_path, {name}).resolve(quoted) == name
+    assert resolver(tmp_path).resolve(quoted) == name
+    assert resolver(tmp_path, {quoted}).resolve(quoted) == quoted, "a file really named with quotes stays"
+
+
+@pytest.mark.parametrize("name", ['"', '""', '"half', 'half"', 'a "b" c'])
+def test_quotes_that_are_not_gits_belong_to_the_name(tmp_path: Path, resolver: Resolver, name: str) -> None:
+    assert resolver(tmp_path).resolve(name) == name
+
+
+def test_a_root_in_another_normal_form_is_the_same_root(resolver: Resolver) -> None:
+    reader = resolver("/srv/caf\u00e9/app", {"src/a.ts"})
+    assert reader.resolve("/srv/cafe\u0301/app/src/a.ts") == "src/a.ts"
+    assert reader.resolve("/srv/cafe\u0301/app/README.md") == "README.md"
