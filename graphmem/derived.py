@@ -7,6 +7,7 @@ way rows get in (`projection`) or out (`postings`).
 from __future__ import annotations
 
 import os
+import zlib
 from pathlib import Path
 
 from graphmem.database import Database, Durability
@@ -14,14 +15,18 @@ from graphmem.database import Database, Durability
 MIGRATIONS = (
     """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-    INSERT INTO meta VALUES ('entries', 0), ('removals', 0), ('applied', 0), ('observations', 0);
+    INSERT INTO meta VALUES
+        ('entries', 0), ('removals', 0), ('applied', 0), ('observations', 0);
     CREATE TABLE session (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE actor (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE kin (id INTEGER PRIMARY KEY, at REAL NOT NULL, seq INTEGER NOT NULL, paths INTEGER NOT NULL);
     CREATE TABLE path (
-        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kin INTEGER NOT NULL, file INTEGER NOT NULL
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kin INTEGER NOT NULL, file INTEGER NOT NULL,
+        folder TEXT NOT NULL, stem TEXT NOT NULL
     );
     CREATE INDEX path_kin ON path (kin);
+    CREATE INDEX path_folder ON path (folder);
+    CREATE INDEX path_stem ON path (stem);
     CREATE TABLE file (
         id INTEGER PRIMARY KEY, path INTEGER NOT NULL, first_path INTEGER NOT NULL, kin INTEGER NOT NULL,
         alive INTEGER NOT NULL, noise TEXT, folder TEXT NOT NULL, stem TEXT NOT NULL,
@@ -33,6 +38,10 @@ MIGRATIONS = (
     CREATE TABLE claim (
         path INTEGER NOT NULL, at REAL NOT NULL, seq INTEGER NOT NULL, file INTEGER NOT NULL,
         PRIMARY KEY (path, at, seq)
+    ) WITHOUT ROWID;
+    CREATE TABLE state (
+        file INTEGER NOT NULL, at REAL NOT NULL, seq INTEGER NOT NULL, path INTEGER NOT NULL,
+        alive INTEGER NOT NULL, PRIMARY KEY (file, at, seq)
     ) WITHOUT ROWID;
     CREATE TABLE observation (
         seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at REAL NOT NULL, session INTEGER NOT NULL,
@@ -47,7 +56,7 @@ MIGRATIONS = (
         change INTEGER NOT NULL, repeated INTEGER NOT NULL, path INTEGER NOT NULL, old_path INTEGER,
         PRIMARY KEY (file, at, seq, ord)
     ) WITHOUT ROWID;
-    CREATE INDEX touch_seq ON touch (seq, repeated, change);
+    CREATE INDEX touch_seq ON touch (seq, ord, repeated, change);
     CREATE TABLE concept (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, uses INTEGER NOT NULL);
     CREATE TABLE concept_use (
         seq INTEGER NOT NULL, concept INTEGER NOT NULL, weight REAL NOT NULL, PRIMARY KEY (seq, concept)
@@ -65,6 +74,9 @@ MIGRATIONS = (
 )
 
 OPEN_SEAL = "open"
+_SCHEMA = zlib.crc32("".join(MIGRATIONS).encode())
+HEAT_CHANGES = 400
+"""A file's busyness counts so many of its last changes."""
 
 
 def open_derived(path: Path | None) -> Database:
@@ -86,9 +98,32 @@ def seal_of(path: Path) -> str | None:
     return f"{status.st_size}:{status.st_mtime_ns}"
 
 
+def adopt(database: Database, journal: int) -> None:
+    """Note in a new file whose it is and in which form it is written."""
+    with database.write() as connection:
+        connection.executemany(
+            "INSERT OR REPLACE INTO meta VALUES (?, ?)", [("journal", journal), ("schema", _SCHEMA)]
+        )
+
+
+def belongs(database: Database, journal: int) -> bool:
+    """Return whether the file follows that journal and has the present form; a new file is adopted."""
+    with database.read() as connection:
+        rows = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+    if "journal" not in rows and rows.get("applied") == 0:
+        adopt(database, journal)
+        return True
+    return rows.get("journal") == journal and rows.get("schema") == _SCHEMA
+
+
+def aside(path: Path) -> Path:
+    """Return where the one damaged copy of the file is kept."""
+    return path.with_name(path.name + ".damaged")
+
+
 def set_aside(path: Path) -> Path:
     """Move the file out of the way, its log too, and return where it went; one such copy is kept."""
-    target = path.with_name(path.name + ".damaged")
+    target = aside(path)
     path.replace(target)
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

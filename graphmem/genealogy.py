@@ -1,4 +1,4 @@
-"""Owns the tables `kin`, `path`, `file`, `claim` and `touch`: which file each mention of a path meant.
+"""Owns the tables `kin`, `path`, `file`, `claim`, `state`, `touch`: which file each mention of a path meant.
 
 It is not the rule of lineage (that is `inference.lineage`), only its bookkeeping. Paths that renames ever
 linked are *kin*. A mention that is newer than everything its kin knows moves the lineage forward; a late
@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from graphmem.derived import HEAT_CHANGES
 from graphmem.noise import noise_of
 from inference.activity import busyness
 from inference.lineage import Change, FileState, Lineage, Mention
 from inference.naming import folder, stem
 
 _ALWAYS = -1.0e18
-_HEAT_CHANGES = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,15 @@ class _Kin:
     stored_paths: int = 0
     newest: tuple[float, int] = (_ALWAYS, 0)
     rows: list[MentionRow] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Told:
+    """What a stretch of story adds to the tables."""
+
+    touches: list[tuple[int, float, int, int, int, bool, int, int | None]] = field(default_factory=list)
+    states: list[tuple[int, float, int, int, bool]] = field(default_factory=list)
+    claims: list[tuple[object, ...]] = field(default_factory=list)
 
 
 class Genealogy:
@@ -155,7 +164,23 @@ class Genealogy:
         ).fetchone()
         alive = change is None or change[0] != Change.DELETED
         self._connection.execute("UPDATE file SET alive = ? WHERE id = ?", (alive, file))
+        self._relive(file, path)
         self._warm((file,))
+
+    def _relive(self, file: int, path: int) -> None:
+        """Write anew when a file of one name lived: from its first mention, but for deletions."""
+        states: list[tuple[float, int, bool]] = []
+        for at, seq, change in self._connection.execute(
+            "SELECT at, seq, change FROM touch WHERE file = ? AND repeated = 0 ORDER BY at, seq", (file,)
+        ):
+            alive = states[-1][2] if states and change == Change.READ else change != Change.DELETED
+            if not states or states[-1][2] != alive:
+                states.append((at, seq, alive))
+        self._connection.execute("DELETE FROM state WHERE file = ?", (file,))
+        self._connection.executemany(
+            "INSERT INTO state VALUES (?, ?, ?, ?, ?)",
+            [(file, at, seq, path, alive) for at, seq, alive in states],
+        )
 
     def _take_out(self, stored: Iterable[int]) -> list[MentionRow]:
         """Delete these kins and return every mention they held."""
@@ -175,6 +200,7 @@ class Genealogy:
                     )
                 ]
                 self._connection.execute("DELETE FROM touch WHERE file = ?", (file,))
+                self._connection.execute("DELETE FROM state WHERE file = ?", (file,))
             self._connection.executemany("DELETE FROM claim WHERE path = ?", [(path,) for path in names])
             for table, column in (("file", "kin"), ("path", "kin"), ("kin", "id")):
                 self._connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
@@ -186,39 +212,39 @@ class Genealogy:
         paths, lineage = self._load(kin_of)
         stored_files = frozenset(lineage.files)
         claimed = dict(lineage.names)
-        touches: list[tuple[int, float, int, int, int, bool, int, int | None]] = []
-        claims: list[tuple[object, ...]] = []
+        standing = {file: (state.path, state.alive) for file, state in lineage.files.items()}
+        told = _Told()
         for kin in kins:
             for (at, seq), rows in groupby(kin.rows, key=lambda row: (row.at, row.seq)):
                 mentioned = list(rows)
-                for row, entry in zip(
-                    mentioned, lineage.step([row.mention for row in mentioned]), strict=True
-                ):
-                    path, old = row.mention.path, row.mention.old_path
+                names = _names(mentioned)
+                met = {lineage.names[name] for name in names if name in lineage.names}
+                resolved = lineage.step([row.mention for row in mentioned])
+                for row, entry in zip(mentioned, resolved, strict=True):
+                    path, old = paths[row.mention.path], row.mention.old_path
                     old_id = None if old is None else paths[old]
-                    touches.append(
-                        (
-                            entry.file,
-                            at,
-                            seq,
-                            row.ord,
-                            row.mention.change,
-                            entry.repeated,
-                            paths[path],
-                            old_id,
-                        )
-                    )
-                for name in _names(mentioned):
-                    file = lineage.names.get(name)
-                    if file is None or claimed.get(name) == file:
+                    touch = (entry.file, at, seq, row.ord, row.mention.change, entry.repeated, path, old_id)
+                    told.touches.append(touch)
+                for file in sorted(met | {entry.file for entry in resolved}):
+                    now = (lineage.path_of(file), lineage.alive(file))
+                    if standing.get(file) != now:
+                        told.states.append((file, at, seq, paths[now[0]], now[1]))
+                        standing[file] = now
+                for name in names:
+                    claimant = lineage.names.get(name)
+                    if claimant is None or claimed.get(name) == claimant:
                         continue
-                    own = name not in claimed and lineage.births.get(file) == name
-                    claims.append((paths[name], *((_ALWAYS, 0) if own else (at, seq)), file))
-                    claimed[name] = file
+                    own = name not in claimed and lineage.births.get(claimant) == name
+                    told.claims.append((paths[name], *((_ALWAYS, 0) if own else (at, seq)), claimant))
+                    claimed[name] = claimant
         self._write(kin_of, paths, lineage, stored_files)
-        self._connection.executemany("INSERT INTO touch VALUES (?, ?, ?, ?, ?, ?, ?, ?)", touches)
-        self._warm({touch[0] for touch in touches})
-        self._connection.executemany("INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?)", claims)
+        self._write_story(told)
+
+    def _write_story(self, told: _Told) -> None:
+        self._connection.executemany("INSERT INTO touch VALUES (?, ?, ?, ?, ?, ?, ?, ?)", told.touches)
+        self._connection.executemany("INSERT INTO state VALUES (?, ?, ?, ?, ?)", told.states)
+        self._connection.executemany("INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?)", told.claims)
+        self._warm({touch[0] for touch in told.touches})
 
     def _settle(self, kins: Sequence[_Kin]) -> dict[str, int]:
         """Give each kin one stored row, merging those that a rename joined; return every path's kin."""
@@ -270,8 +296,11 @@ class Genealogy:
         self, kin_of: dict[str, int], paths: dict[str, int], lineage: Lineage, stored_files: frozenset[int]
     ) -> None:
         self._connection.executemany(
-            "INSERT INTO path VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET file = excluded.file",
-            [(paths[name], name, kin_of[name], lineage.names[name]) for name in kin_of],
+            "INSERT INTO path VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET file = excluded.file",
+            [
+                (paths[name], name, kin_of[name], lineage.names[name], folder(name), stem(name))
+                for name in kin_of
+            ],
         )
         new, known = [], []
         for file, state in lineage.files.items():
@@ -302,7 +331,7 @@ class Genealogy:
             changes = self._connection.execute(
                 "SELECT at FROM touch WHERE file = ? AND change != ? AND repeated = 0"
                 " ORDER BY at DESC, seq DESC LIMIT ?",
-                (file, Change.READ, _HEAT_CHANGES),
+                (file, Change.READ, HEAT_CHANGES),
             ).fetchall()
             last = changes[0][0] if changes else 0.0
             heat = busyness((at for (at,) in changes), last)

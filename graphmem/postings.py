@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphmem.database import Database
+from graphmem.derived import HEAT_CHANGES
 from graphmem.instant import DAY
 from graphmem.model import Noise
+from graphmem.noise import noise_of
 from inference.activity import busyness, cooled
 from inference.evidence import FileHistory, Occasion
 from inference.lineage import Change
@@ -72,7 +74,7 @@ class View:
     def __init__(self, connection: sqlite3.Connection, as_of: float) -> None:
         self.connection = connection
         self.as_of = as_of
-        self._now = math.isinf(as_of)
+        self._now = as_of == math.inf
 
     def file(self, path: str) -> FileView | None:
         """Return the file that `path` meant at this moment, old names included."""
@@ -89,6 +91,15 @@ class View:
     def knows(self, path: str) -> bool:
         """Return whether any observation named exactly this path."""
         return self.connection.execute("SELECT 1 FROM path WHERE name = ?", (path,)).fetchone() is not None
+
+    def uses(self, path: str) -> int:
+        """Return how many observations named exactly this path."""
+        row = self.connection.execute(
+            "SELECT COUNT(DISTINCT seq) FROM path JOIN file ON file.kin = path.kin"
+            " JOIN touch ON touch.file = file.id AND path.id IN (touch.path, touch.old_path) WHERE name = ?",
+            (path,),
+        ).fetchone()
+        return int(row[0])
 
     def files(self, ids: Iterable[int]) -> dict[int, FileView]:
         """Return these files; one that no observation had mentioned yet is left out."""
@@ -110,26 +121,20 @@ class View:
             yield from self.connection.execute(query.format(",".join("?" * len(chunk))), chunk)
 
     def _past(self, id: int) -> FileView | None:
-        known = self.connection.execute(
-            "SELECT 1 FROM touch WHERE file = ? AND at <= ? LIMIT 1", (id, self.as_of)
+        row = self.connection.execute(
+            "SELECT name, alive FROM state JOIN path ON path.id = state.path WHERE state.file = ? AND at <= ?"
+            " ORDER BY at DESC, seq DESC LIMIT 1",
+            (id, self.as_of),
         ).fetchone()
-        if known is None:
-            return None
-        newest = (
-            "SELECT path, change FROM touch WHERE file = ? AND at <= ? AND repeated = 0 AND {}"
-            " ORDER BY at DESC, seq DESC, ord DESC LIMIT 1"
-        )
-        moved = self.connection.execute(
-            newest.format("change = ?"), (id, self.as_of, Change.RENAMED)
+        return None if row is None else FileView(id, row[0], bool(row[1]), noise_of(row[0]))
+
+    def gone_since(self, file: int) -> float | None:
+        """Return when a file ceased to exist, or None while it exists."""
+        row = self.connection.execute(
+            "SELECT at, alive FROM state WHERE file = ? AND at <= ? ORDER BY at DESC, seq DESC LIMIT 1",
+            (file, self.as_of),
         ).fetchone()
-        last = self.connection.execute(newest.format("change != ?"), (id, self.as_of, Change.READ)).fetchone()
-        first, noise = self.connection.execute(
-            "SELECT first_path, noise FROM file WHERE id = ?", (id,)
-        ).fetchone()
-        name = self.connection.execute(
-            "SELECT name FROM path WHERE id = ?", (first if moved is None else moved[0],)
-        ).fetchone()[0]
-        return FileView(id, name, last is None or last[1] != Change.DELETED, _noise(noise))
+        return None if row is None or row[1] else float(row[0])
 
     def history(self, file: int) -> FileHistory:
         """Return what inference needs to know of a file: occasions newest first, followers, concepts."""
@@ -194,46 +199,61 @@ class View:
         return tuple(_occasion(head, members) for head in heads)
 
     def neighbours(self, file: FileView, siblings: int, namesakes: int) -> list[int]:
-        """Return files of the same folder and of the same stem, those changed last first."""
-        found: list[int] = []
-        for column, value, limit in (
-            ("stem", stem(file.path), namesakes),
-            ("folder", folder(file.path), siblings),
-        ):
-            found += [
-                row[0]
-                for row in self.connection.execute(
-                    f"SELECT id FROM file WHERE {column} = ? AND alive = 1 AND id != ?"
-                    " ORDER BY heat_at DESC, id LIMIT ?",
-                    (value, file.id, limit),
-                )
-            ]
-        return found
+        """Return files of the same folder and of the same stem, those changed last first, then by path."""
+        return [
+            *self._alike("stem", stem(file.path), file.id, namesakes),
+            *self._alike("folder", folder(file.path), file.id, siblings),
+        ]
+
+    def _alike(self, column: str, value: str, but: int, limit: int) -> list[int]:
+        if self._now:
+            rows = self.connection.execute(
+                f"SELECT file.id FROM file JOIN path ON path.id = file.path WHERE file.{column} = ?"
+                " AND alive = 1 AND file.id != ? ORDER BY heat_at DESC, name LIMIT ?",
+                (value, but, limit),
+            )
+            return [row[0] for row in rows]
+        once = self.connection.execute(
+            "SELECT DISTINCT claim.file FROM path JOIN claim ON claim.path = path.id"
+            f" WHERE {column} = ? AND claim.at <= ?",
+            (value, self.as_of),
+        )
+        likeness = stem if column == "stem" else folder
+        found = [
+            view
+            for view in self.files(row[0] for row in once).values()
+            if view.alive and view.id != but and likeness(view.path) == value
+        ]
+        changed = {view.id: max(self._changes(view.id, 1), default=0.0) for view in found}
+        found.sort(key=lambda view: (-changed[view.id], view.path))
+        return [view.id for view in found[:limit]]
+
+    def _changes(self, file: int, limit: int) -> list[float]:
+        rows = self.connection.execute(
+            "SELECT at FROM touch WHERE file = ? AND at <= ? AND change != ? AND repeated = 0"
+            " ORDER BY at DESC, seq DESC LIMIT ?",
+            (file, self.as_of, Change.READ, limit),
+        )
+        return [row[0] for row in rows]
 
     def heat(self, files: Iterable[int], now: float) -> dict[int, float]:
         """Return how busy each file is at `now`, see `inference.activity`."""
         if self._now:
             rows = self._chunked("SELECT id, heat, heat_at FROM file WHERE id IN ({})", files)
             return {id: cooled(heat, since, now) for id, heat, since in rows}
-        return {
-            id: busyness(
-                (
-                    row[0]
-                    for row in self.connection.execute(
-                        "SELECT at FROM touch WHERE file = ? AND at <= ? AND change != ? AND repeated = 0"
-                        " ORDER BY at DESC, seq DESC LIMIT ?",
-                        (id, self.as_of, Change.READ, EDITS),
-                    )
-                ),
-                now,
-            )
-            for id in files
-        }
+        found: dict[int, float] = {}
+        for id in files:
+            # Summed up as of the last change, as it is stored: sums of floats depend on their terms.
+            changes = self._changes(id, HEAT_CHANGES)
+            since = changes[0] if changes else 0.0
+            found[id] = cooled(busyness(changes, since), since, now)
+        return found
 
     def _members(self, numbers: Sequence[int]) -> dict[int, tuple[list[int], list[int]]]:
         members: dict[int, tuple[list[int], list[int]]] = {seq: ([], []) for seq in numbers}
         for seq, change, file in self._chunked(
-            "SELECT seq, change, file FROM touch WHERE seq IN ({}) AND repeated = 0", members
+            "SELECT seq, change, file FROM touch WHERE seq IN ({}) AND repeated = 0 ORDER BY seq, ord",
+            members,
         ):
             members[seq][change == Change.READ].append(file)
         return members

@@ -90,16 +90,20 @@ class Lineage:
         """Resolve the mentions of one observation against the state before it, then apply them all.
 
         Renames come first whatever the order: another mention of a new name means the file that moved there.
+        A rename from a name that only this observation gave moves that file on; an old name created anew
+        in the same observation is a new file.
         """
         order = sorted(range(len(mentions)), key=lambda index: mentions[index].change is not Change.RENAMED)
         arrivals: dict[str, int] = {}
+        departed: set[str] = set()
         resolved: dict[int, Resolved] = {}
         seen: set[int] = set()
         for index in order:
             mention = mentions[index]
-            file = self._resolve(mention, arrivals)
+            file = self._resolve(mention, arrivals, departed)
             if mention.change is Change.RENAMED:
                 arrivals[mention.path] = file
+                departed.add(mention.old_path or mention.path)
             state = self.files[file]
             named = mention.change in (Change.RENAMED, Change.ADDED)
             path = mention.path if named else state.path
@@ -108,18 +112,26 @@ class Lineage:
         self._apply([(mentions[index], resolved[index]) for index in order])
         return [resolved[index] for index in range(len(mentions))]
 
-    def _resolve(self, mention: Mention, arrivals: dict[str, int]) -> int:
+    def _resolve(self, mention: Mention, arrivals: dict[str, int], departed: set[str]) -> int:
         if mention.change is Change.RENAMED:
-            source = mention.old_path if mention.old_path is not None else mention.path
-            moving = self.names.get(source)
-            return moving if moving is not None else self._new(source, alive=True)
+            return self._moving(mention.old_path or mention.path, arrivals)
         file = arrivals.get(mention.path, self.names.get(mention.path))
         if file is None:
             return self._new(mention.path, alive=mention.change is not Change.ADDED)
-        moved_away = mention.path not in arrivals and self.files[file].path != mention.path
+        moved_away = mention.path not in arrivals and (
+            self.files[file].path != mention.path or mention.path in departed
+        )
         if mention.change is Change.ADDED and moved_away:
             return self._new(mention.path, alive=False)
         return file
+
+    def _moving(self, source: str, arrivals: dict[str, int]) -> int:
+        """Return the file that a rename takes along: what stood there before, else what just arrived."""
+        file = self.names.get(source)
+        stood = file is not None and self.files[file].alive and self.files[file].path == source
+        if not stood and source in arrivals:
+            return arrivals[source]
+        return file if file is not None else self._new(source, alive=True)
 
     def _new(self, path: str, *, alive: bool) -> int:
         file = self.next_id
@@ -130,13 +142,18 @@ class Lineage:
         return file
 
     def _apply(self, entries: Iterable[tuple[Mention, Resolved]]) -> None:
-        chosen = [(mention, entry) for mention, entry in entries if not entry.repeated]
+        chosen = [
+            (mention, entry)
+            for mention, entry in entries
+            if not entry.repeated or mention.change is Change.RENAMED
+        ]
         moving = {entry.file for mention, entry in chosen if mention.change is Change.RENAMED}
         for mention, entry in chosen:
             state = self.files[entry.file]
             match mention.change:
                 case Change.DELETED:
-                    state.alive = False
+                    # Who deletes a former name means what stands there, not the file that moved away.
+                    state.alive = state.alive and state.path != mention.path
                 case Change.RENAMED:
                     moving.discard(entry.file)
                     self._bury(mention.path, entry.file, moving)

@@ -43,7 +43,9 @@ def observations(draw: st.DrawFn, distinct_times: bool = False) -> list[Observat
                 at=float(at),
                 actor=draw(st.sampled_from(["ann", "bo"])),
                 type=draw(st.sampled_from(["change", "snapshot"])),
-                title=draw(st.sampled_from(["Fix login", "支付 timeout", "Move POST /api/v1/pay to /api/v2/pay"])),
+                title=draw(
+                    st.sampled_from(["Fix login", "支付 timeout", "Move POST /api/v1/pay to /api/v2/pay"])
+                ),
                 facts=(Fact("table orders gets a column"),) if draw(st.booleans()) else (),
                 files_read=draw(several),
                 files_modified=modified,
@@ -69,6 +71,9 @@ def snapshot(database: Database, *, by_id: bool = False) -> dict[str, list[Any]]
         " JOIN observation ON observation.seq = touch.seq JOIN path ON path.id = touch.path"
         " LEFT JOIN path AS old ON old.id = touch.old_path JOIN file ON file.id = touch.file"
         " JOIN path AS own ON own.id = file.path JOIN path AS first ON first.id = file.first_path",
+        "state": f"SELECT first.name, {order.replace('touch.seq', 'state.seq')}, path.name, state.alive FROM state"
+        " JOIN observation ON observation.seq = state.seq JOIN path ON path.id = state.path"
+        " JOIN file ON file.id = state.file JOIN path AS first ON first.id = file.first_path",
         "kin": "SELECT at, paths, (SELECT GROUP_CONCAT(name) FROM (SELECT name FROM path WHERE kin = kin.id"
         " ORDER BY name)) FROM kin",
         "observation": "SELECT observation.id, at, session.name, actor.name, type, title, size, pairs"
@@ -87,7 +92,9 @@ def snapshot(database: Database, *, by_id: bool = False) -> dict[str, list[Any]]
         return {name: sorted(map(repr, connection.execute(query))) for name, query in queries.items()}
 
 
-def projected(batches: Sequence[Sequence[Observation]], forget: Sequence[str] = ()) -> tuple[Journal, Database]:
+def projected(
+    batches: Sequence[Sequence[Observation]], forget: Sequence[str] = ()
+) -> tuple[Journal, Database]:
     journal, database = Journal(None), open_derived(None)
     for batch in batches:
         journal.append(batch, 0.0)
@@ -118,7 +125,9 @@ def test_any_cut_into_batches_equals_a_rebuild(made: list[Observation], data: st
 
 @relaxed
 @given(observations(distinct_times=True), st.data())
-def test_any_permutation_of_arrival_gives_the_same_state(made: list[Observation], data: st.DataObject) -> None:
+def test_any_permutation_of_arrival_gives_the_same_state(
+    made: list[Observation], data: st.DataObject
+) -> None:
     shuffled = data.draw(st.permutations(made))
     _, one = projected([[observation] for observation in shuffled])
     _, other = projected([sorted(made, key=lambda observation: observation.at)])
@@ -127,7 +136,9 @@ def test_any_permutation_of_arrival_gives_the_same_state(made: list[Observation]
 
 @relaxed
 @given(observations(), st.data())
-def test_forgetting_leaves_what_a_rebuild_without_it_makes(made: list[Observation], data: st.DataObject) -> None:
+def test_forgetting_leaves_what_a_rebuild_without_it_makes(
+    made: list[Observation], data: st.DataObject
+) -> None:
     ids = [observation.id for observation in made]
     forgotten = data.draw(st.lists(st.sampled_from(ids), unique=True, min_size=1))
     journal, database = projected([made], forgotten)
