@@ -18,6 +18,7 @@ from graphmem.errors import StorageError
 _READERS = 4
 _BUSY_MS = 5_000
 _CACHE_KIB = 16_384
+_DRAIN = 30.0
 
 
 class Durability(StrEnum):
@@ -43,7 +44,8 @@ class Database:
         self.path = path
         self._lock = threading.RLock()
         self._free: list[sqlite3.Connection] = []
-        self._pool_lock = threading.Lock()
+        self._lent = 0
+        self._pool = threading.Condition()
         self._closed = False
         with self._faults():
             self._writer = self._connect(durability)
@@ -58,18 +60,22 @@ class Database:
         connection = sqlite3.connect(
             name, check_same_thread=False, isolation_level=None, cached_statements=256
         )
-        connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute(f"PRAGMA synchronous={durability}")
-        connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
-        connection.execute("PRAGMA temp_store=MEMORY")
-        connection.execute("PRAGMA secure_delete=ON")
+        try:
+            connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(f"PRAGMA synchronous={durability}")
+            connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+            connection.execute("PRAGMA temp_store=MEMORY")
+            connection.execute("PRAGMA secure_delete=ON")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _migrate(self, migrations: Sequence[str]) -> None:
         version = int(self._writer.execute("PRAGMA user_version").fetchone()[0])
         if version > len(migrations):
-            raise StorageError(
+            raise NewerFormatError(
                 f"{self.path} was written by a newer GraphMem (format {version}, this one reads up to "
                 f"{len(migrations)}); install the newer version to use it."
             )
@@ -80,6 +86,8 @@ class Database:
     def write(self) -> Iterator[sqlite3.Connection]:
         """Yield the writer inside one transaction; committed on leaving, rolled back on an error."""
         with self._lock, self._faults():
+            if self._closed:
+                raise self._shut()
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -94,32 +102,42 @@ class Database:
         """Yield a reader that sees one consistent state; in memory, the writer itself behind its lock."""
         if self.path is None:
             with self._lock, self._faults():
+                if self._closed:
+                    raise self._shut()
                 yield self._writer
             return
-        with self._faults():
-            connection = self._borrow()
+        with self._faults(), self._reader() as connection:
+            connection.execute("BEGIN")
             try:
-                connection.execute("BEGIN")
                 yield connection
             finally:
                 if connection.in_transaction:
                     connection.execute("COMMIT")
-                self._return(connection)
 
-    def _borrow(self) -> sqlite3.Connection:
-        with self._pool_lock:
+    @contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        with self._pool:
             if self._closed:
-                raise StorageError(f"{self.path} is closed; open the memory again.")
-            if self._free:
-                return self._free.pop()
-        return self._connect(Durability.NORMAL)
+                raise self._shut()
+            connection = self._free.pop() if self._free else None
+            self._lent += 1
+        try:
+            if connection is None:
+                connection = self._connect(Durability.NORMAL)
+            yield connection
+        finally:
+            with self._pool:
+                kept = connection is not None and not self._closed and len(self._free) < _READERS
+                if connection is not None and kept:
+                    self._free.append(connection)
+            if connection is not None and not kept:
+                connection.close()
+            with self._pool:
+                self._lent -= 1
+                self._pool.notify_all()
 
-    def _return(self, connection: sqlite3.Connection) -> None:
-        with self._pool_lock:
-            if not self._closed and len(self._free) < _READERS:
-                self._free.append(connection)
-                return
-        connection.close()
+    def _shut(self) -> StorageError:
+        return StorageError(f"{self.path or 'The memory'} is closed; open the memory again.")
 
     def sound(self) -> bool:
         """Return whether SQLite's quick check finds the file whole; reads all of it."""
@@ -136,15 +154,27 @@ class Database:
         parts = (self.path, self.path.with_name(self.path.name + "-wal"))
         return sum(part.stat().st_size for part in parts if part.exists())
 
+    def empty_log(self) -> None:
+        """Carry the write-ahead log into the file and cut it to nothing, unless somebody reads just now."""
+        with self._lock, self._faults():
+            if not self._closed:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
     def close(self) -> None:
-        """Close every connection; a second call does nothing."""
-        with self._pool_lock:
+        """Close every connection, questions under way first; a second call does nothing.
+
+        The last connection to close removes the write-ahead log by its name: were it a straggler's, the log
+        of a file that has taken the place of this one would be lost.
+        """
+        with self._pool:
             if self._closed:
                 return
             self._closed = True
             readers, self._free = self._free, []
         for reader in readers:
             reader.close()
+        with self._pool:
+            self._pool.wait_for(lambda: self._lent == 0, _DRAIN)
         with self._lock:
             self._writer.close()
 
@@ -154,6 +184,10 @@ class Database:
             yield
         except sqlite3.DatabaseError as fault:
             raise storage_error(self.path, fault) from fault
+
+
+class NewerFormatError(StorageError):
+    """A later version wrote the file."""
 
 
 class DamageError(StorageError):
@@ -175,7 +209,9 @@ def storage_error(path: Path | None, fault: sqlite3.DatabaseError) -> StorageErr
             return StorageError(
                 f"The disk that holds {path} reports a fault ({fault}); check it, then try again."
             )
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CONSTRAINT:
             return DamageError(f"{path} is damaged ({fault}); restore it from a backup.")
+        case sqlite3.SQLITE_ERROR if str(fault).startswith(("no such table", "no such column")):
+            return DamageError(f"{path} is another file than expected ({fault}); restore it from a backup.")
         case _:
             return StorageError(f"{path} could not be used ({fault}); run `graphmem doctor`.")

@@ -10,19 +10,21 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from graphmem.database import DamageError, Database
-from graphmem.derived import OPEN_SEAL, open_derived, seal_of, set_aside
-from graphmem.errors import GraphMemError
+from graphmem.database import DamageError, Database, NewerFormatError
+from graphmem.derived import OPEN_SEAL, adopt, aside, belongs, open_derived, seal_of, set_aside
+from graphmem.errors import GraphMemError, StorageError, UnavailableError
 from graphmem.journal import Journal
 from graphmem.postings import Postings, View
 from graphmem.projection import Watermark, applied, catch_up, watermark
 
 _SEAL = "derived.seal"
-_PATIENCE = 10.0
+PATIENCE = 10.0
+"""Seconds a question waits for a rebuild before it is answered from what is there."""
 _PAUSES = (0.1, 1.0, 5.0)
+_NEXT_TRY = 60.0
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ class Follower:
         path: where `derived.db` lies.
 
     Raises:
-        StorageError: the file was written by a newer version, the disk is full or not writable.
+        StorageError: the disk is full or not writable.
     """
 
     def __init__(self, journal: Journal, path: Path) -> None:
@@ -43,65 +45,104 @@ class Follower:
         self._path = path
         self._state = threading.Condition()
         self._wanted = Watermark(*journal.head())
+        self._at_start = self._wanted
         self._rebuild_wanted = False
         self._stopping = False
         self._fault: GraphMemError | None = None
         self._given_up: Watermark | None = None
-        self._database = self._open()
+        # None while the file is being replaced.
+        self._database: Database | None = self._open()
         self._mark = watermark(self._database)
-        self._at_start = self._wanted
         self._thread = threading.Thread(target=self._run, name=f"follow {path.parent.name}", daemon=True)
         self._thread.start()
+
+    # ---- the file -------------------------------------------------------------------------------
 
     def _open(self) -> Database:
         seal = self._journal.setting(_SEAL)
         present = seal_of(self._path)
+        self._journal.set_setting(_SEAL, OPEN_SEAL)
         if present is not None and seal not in (OPEN_SEAL, present):
             log.warning("%s was changed from outside; it is set aside and rebuilt", self._path)
-            set_aside(self._path)
-        self._journal.set_setting(_SEAL, OPEN_SEAL)
+            return self._open_fresh()
         try:
-            database = open_derived(self._path)
-            if seal != OPEN_SEAL or database.sound():
-                return self._consistent(database)
-            database.close()
-        except DamageError:
-            pass
-        log.warning("%s is damaged; it is set aside and rebuilt from the journal", self._path)
-        set_aside(self._path)
-        return open_derived(self._path)
+            return self._open_present(unclean=seal == OPEN_SEAL)
+        except (DamageError, NewerFormatError) as fault:
+            log.warning("%s It is set aside and rebuilt from the journal", fault)
+            return self._open_fresh()
 
-    def _consistent(self, database: Database) -> Database:
-        """Return the database, or a fresh one when it is ahead of the journal: it belongs to another."""
-        if _reached(Watermark(*self._journal.written()), watermark(database)):
-            return database
-        database.close()
-        log.warning("%s does not belong to this journal; it is set aside and rebuilt", self._path)
-        set_aside(self._path)
-        return open_derived(self._path)
+    def _open_present(self, *, unclean: bool) -> Database:
+        database = open_derived(self._path)
+        try:
+            if unclean and not database.sound():
+                raise DamageError(f"{self._path} is damaged.")
+            mine = belongs(database, self._journal.identity())
+            # One that is ahead follows another journal, or a later state of this one.
+            if not mine or not _reached(Watermark(*self._journal.written()), watermark(database)):
+                raise DamageError(f"{self._path} does not belong to this journal.")
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def _open_fresh(self) -> Database:
+        if self._path.exists():
+            set_aside(self._path)
+        database = open_derived(self._path)
+        adopt(database, self._journal.identity())
+        return database
+
+    def _replace(self) -> Database:
+        """Set the file aside and return the new, empty one; nobody asks the old one any more."""
+        with self._state:
+            old, self._database = self._database, None
+            self._rebuild_wanted = False
+            self._at_start, self._mark = Watermark(*self._journal.head()), Watermark(0, 0)
+        if old is not None:
+            old.close()
+        fresh = self._open_fresh()
+        with self._state:
+            self._database = fresh
+        return fresh
+
+    # ---- following ------------------------------------------------------------------------------
 
     def _run(self) -> None:
         failures = 0
-        while True:
-            with self._state:
-                while not (self._stopping or self._rebuild_wanted or self._behind()):
-                    self._state.wait()
-                if self._stopping:
-                    return
-                rebuild, self._rebuild_wanted = self._rebuild_wanted, False
+        while self._has_work():
             try:
-                if rebuild:
-                    self._start_anew()
-                catch_up(self._journal, self._database, self._advanced, lambda: self._stopping)
+                database = self._database
+                if database is None or self._rebuild_wanted:
+                    database = self._replace()
+                catch_up(self._journal, database, self._advanced, lambda: self._stopping)
                 self._advanced()
                 failures = 0
             except GraphMemError as fault:
                 failures += 1
+                log.error("following the journal failed: %s", fault)
                 self._failed(fault, failures)
+            except Exception as fault:  # the thread must outlive a fault of ours, or nothing is seen any more
+                failures += 1
+                log.exception("following the journal failed")
+                cause = f"{type(fault).__name__}: {fault}"
+                self._failed(
+                    StorageError(f"{self._path} can't follow the journal ({cause}); run `graphmem doctor`."),
+                    failures,
+                )
+
+    def _has_work(self) -> bool:
+        """Wait for something to do; False when it is time to end."""
+        with self._state:
+            while not self._stopping:
+                due = self._rebuild_wanted or self._database is None or not self._has_reached(self._wanted)
+                if due and self._wanted != self._given_up:
+                    return True
+                if not self._state.wait(None if self._given_up is None else _NEXT_TRY):
+                    self._given_up = None
+            return False
 
     def _failed(self, fault: GraphMemError, failures: int) -> None:
         """Damage is rebuilt, at most three times in a row; anything else is tried again after a pause."""
-        log.error("following the journal failed: %s", fault)
         last = failures > len(_PAUSES)
         with self._state:
             self._fault = fault if last else None
@@ -111,20 +152,16 @@ class Follower:
             if not last:
                 self._state.wait_for(lambda: self._stopping, _PAUSES[failures - 1])
 
-    def _start_anew(self) -> None:
-        self._database.close()
-        if self._path.exists():
-            set_aside(self._path)
-        self._database = open_derived(self._path)
-
     def _advanced(self, _count: int = 0) -> None:
+        if self._database is None:
+            return
         mark = watermark(self._database)
         with self._state:
             self._mark, self._fault, self._given_up = mark, None, None
             self._state.notify_all()
 
-    def _behind(self) -> bool:
-        return self._wanted != self._given_up and not _reached(self._mark, self._wanted)
+    def _has_reached(self, target: Watermark) -> bool:
+        return self._database is not None and not self._rebuild_wanted and _reached(self._mark, target)
 
     def notify(self) -> None:
         """Say that the journal has grown."""
@@ -138,7 +175,7 @@ class Follower:
         target = Watermark(*self._journal.head())
         deadline = time.monotonic() + timeout
         with self._state:
-            while not (_reached(self._mark, target) and not self._rebuild_wanted) and self._fault is None:
+            while not self._has_reached(target) and self._fault is None:
                 if until is not None and until():
                     return False
                 left = deadline - time.monotonic()
@@ -152,39 +189,75 @@ class Follower:
         with self._state:
             return max(0, self._wanted.entries - self._mark.entries)
 
+    # ---- questions ------------------------------------------------------------------------------
+
+    @contextmanager
+    def view(self, as_of: float | None = None, patience: float = PATIENCE) -> Iterator[View]:
+        """Yield a state of the postings that holds at least what the journal held when it was opened.
+
+        A file that proves damaged on the way is built anew; the next question waits for that. See `behind`
+        for what a state lacks when that takes longer than `patience` (seconds).
+
+        Raises:
+            UnavailableError: the file is being replaced and not there yet.
+        """
+        with ExitStack() as stack:
+            with self._state:
+                self.await_start(patience)
+                database = self._database
+                if database is None:
+                    raise self._fault or UnavailableError(
+                        f"{self._path} is being rebuilt from the journal; ask again in a moment."
+                    )
+                view = stack.enter_context(Postings(database).view(as_of))
+            try:
+                yield view
+            except DamageError:
+                self.rebuild(database)
+                raise
+
+    def await_start(self, patience: float = PATIENCE) -> None:
+        """Wait until a rebuild has reached what there was when it began, at most `patience` seconds."""
+        with self._state:
+            self._state.wait_for(
+                lambda: self._has_reached(self._at_start) or self._stopping or self._fault is not None,
+                patience,
+            )
+
+    def behind(self) -> tuple[int, int] | None:
+        """Return (carried over, in all) while a rebuild has not yet reached what there was, else None."""
+        with self._state:
+            if self._has_reached(self._at_start):
+                return None
+            return self._mark.entries, self._at_start.entries
+
     def applied(self) -> int:
         """Return how many entries were ever carried into the present file."""
-        return applied(self._database)
+        with self.view() as view:
+            return applied(view.connection)
 
     def size_bytes(self) -> int:
         """Return the size of the derived file in bytes."""
-        return self._database.size_bytes()
+        database = self._database
+        return 0 if database is None else database.size_bytes()
 
-    @contextmanager
-    def view(self, as_of: float | None) -> Iterator[View]:
-        """Yield a state of the postings that holds at least what the journal held when it was opened."""
-        self._wait_for_start()
-        with Postings(self._database).view(as_of) as view:
-            yield view
+    def rebuild(self, damaged: Database | None = None) -> None:
+        """Set the file aside and build it anew; returns at once, questions wait for it.
 
-    def _wait_for_start(self) -> None:
+        With `damaged` only if that is still the file in use.
+        """
         with self._state:
-            self._state.wait_for(
-                lambda: (
-                    (_reached(self._mark, self._at_start) and not self._rebuild_wanted)
-                    or self._stopping
-                    or self._fault is not None
-                ),
-                _PATIENCE,
-            )
-
-    def rebuild(self) -> None:
-        """Set the derived file aside and build it anew; returns at once, questions wait for it."""
-        with self._state:
-            self._at_start = Watermark(*self._journal.head())
-            self._mark = Watermark(0, 0)
-            self._rebuild_wanted = True
+            if damaged is not None and self._database is not damaged:
+                return
+            self._rebuild_wanted, self._given_up = True, None
             self._state.notify_all()
+
+    def wipe(self) -> None:
+        """Leave nothing of what was forgotten in the write-ahead log or in a copy set aside."""
+        database = self._database
+        if database is not None:
+            database.empty_log()
+        aside(self._path).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Stop the thread at the next batch and seal the file."""
@@ -194,10 +267,15 @@ class Follower:
             self._stopping = True
             self._state.notify_all()
         self._thread.join()
-        self._database.close()
+        if self._database is not None:
+            self._database.close()
         seal = seal_of(self._path)
-        if seal is not None:
+        if seal is None:
+            return
+        try:
             self._journal.set_setting(_SEAL, seal)
+        except StorageError as fault:
+            log.warning("%s is not sealed and will be checked when opened: %s", self._path, fault)
 
 
 def _reached(mark: Watermark, target: Watermark) -> bool:

@@ -6,6 +6,7 @@ A write that returned is on the disk. Rows are numbered in order of arrival (`se
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -76,6 +77,7 @@ class Journal:
         received_at: float,
         cursor: tuple[str, str] | None = None,
         sighted: Iterable[str] = (),
+        unsighted: Iterable[str] = (),
     ) -> list[Stored]:
         """Store the new ones durably, in one transaction with what belongs to them.
 
@@ -84,6 +86,7 @@ class Journal:
             received_at: epoch seconds.
             cursor: `(source, value)`, where an import stands once these are stored.
             sighted: paths seen on the disk now; the first sighting of a path stays.
+            unsighted: paths whose sightings no longer count.
         """
         outcome: list[Stored] = []
         with self._database.write() as connection:
@@ -101,10 +104,16 @@ class Journal:
                 "INSERT INTO sighting VALUES (?, ?) ON CONFLICT (path) DO NOTHING",
                 [(path, received_at) for path in sighted],
             )
+            connection.executemany("DELETE FROM sighting WHERE path = ?", [(path,) for path in unsighted])
         return outcome
 
-    def forget(self, id: str, at: float) -> None:
+    def forget(self, id: str, at: float, unseen: Iterable[str] = ()) -> None:
         """Erase an observation and leave a tombstone, so that the same id is a duplicate from now on.
+
+        Args:
+            id: the observation's.
+            at: epoch seconds.
+            unseen: paths that only this observation named; that they were seen on the disk is erased too.
 
         Raises:
             NotFoundError: there is no such observation, or it is forgotten already.
@@ -117,6 +126,8 @@ class Journal:
                 raise unknown_observation(id)
             connection.execute("UPDATE observation SET body = NULL WHERE seq = ?", row)
             connection.execute("INSERT INTO removal (seq, at) VALUES (?, ?)", (row[0], at))
+            connection.executemany("DELETE FROM sighting WHERE path = ?", [(path,) for path in unseen])
+        self._database.empty_log()
 
     def get(self, id: str) -> Observation:
         """Return one observation.
@@ -209,6 +220,16 @@ class Journal:
         """Store a setting."""
         with self._database.write() as connection:
             connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (key, value))
+
+    def identity(self) -> int:
+        """Return the number that tells this journal from every other, drawn at the first call."""
+        with self._database.write() as connection:
+            connection.execute(
+                "INSERT INTO setting VALUES ('identity', ?) ON CONFLICT (key) DO NOTHING",
+                (str(secrets.randbits(62)),),
+            )
+            row = connection.execute("SELECT value FROM setting WHERE key = 'identity'").fetchone()
+        return int(row[0])
 
     def size_bytes(self) -> int:
         """Return the size of the file in bytes."""

@@ -5,13 +5,16 @@ It is the one facade of the package and the composition of everything below; it 
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import TracebackType
 
+from graphmem.errors import StorageError
 from graphmem.home import Home, default_home
 from graphmem.model import ProjectInfo
 from graphmem.project import Project
@@ -20,6 +23,8 @@ from graphmem.registry import Registry
 __all__ = ["Memory", "Project"]
 
 MAX_OPEN = 16
+
+log = logging.getLogger(__name__)
 
 
 class Memory:
@@ -56,6 +61,7 @@ class Memory:
         self._lock = threading.Lock()
         self._projects: dict[str, Project] = {}
         self._open: OrderedDict[str, Project] = OrderedDict()
+        self._closed = False
 
     def __enter__(self) -> Memory:
         return self
@@ -70,15 +76,24 @@ class Memory:
         with self._lock:
             projects, self._projects = list(self._projects.values()), {}
             self._open.clear()
-        for project in projects:
-            project.close()
-        self._registry.close()
-        self._hold.release()
+            self._closed = True
+        with ExitStack() as last:
+            last.callback(self._hold.release)
+            last.callback(self._registry.close)
+            for project in projects:
+                last.callback(project.end)
 
     def projects(self) -> list[ProjectInfo]:
-        """Return all projects, by slug."""
+        """Return all projects, by slug; one whose journal can't be read counts no observations."""
         infos = sorted(self._registry.projects(), key=lambda info: info.slug)
-        return [self._handle(info.id).info for info in infos]
+        return [self._counted(info) for info in infos]
+
+    def _counted(self, info: ProjectInfo) -> ProjectInfo:
+        try:
+            return self._handle(info.id).info
+        except StorageError as fault:
+            log.warning("the observations of %s can't be counted: %s", info.slug, fault)
+            return info
 
     def register(self, root: str | os.PathLike[str], slug: str | None = None) -> tuple[Project, bool]:
         """Return the project of a folder and whether it is new.
@@ -88,7 +103,10 @@ class Memory:
             ConflictError: the slug belongs to another root.
         """
         info, created = self._registry.register(root, slug)
-        return self._handle(info.id), created
+        project = self._handle(info.id)
+        if not created:
+            project.roots_changed()
+        return project, created
 
     def project(self, reference: str) -> Project:
         """Return the project with that slug, or the one that holds that absolute path.
@@ -100,6 +118,8 @@ class Memory:
 
     def _handle(self, id: str) -> Project:
         with self._lock:
+            if self._closed:
+                raise StorageError(f"The memory in {self.home.path} is closed; open it again.")
             project = self._projects.get(id)
             if project is None:
                 project = Project(id, self.home, self._registry, self._clock, self._note_open)
@@ -118,7 +138,13 @@ class Memory:
         for candidate in idle:
             if surplus <= 0:
                 return
+            # Taken off the list first: whoever opens it again meanwhile puts it back.
+            with self._lock:
+                self._open.pop(candidate.id, None)
             if candidate.close(only_if_idle=True):
                 surplus -= 1
-                with self._lock:
-                    self._open.pop(candidate.id, None)
+                continue
+            with self._lock:
+                if candidate.id not in self._open:
+                    self._open[candidate.id] = candidate
+                    self._open.move_to_end(candidate.id, last=False)

@@ -8,17 +8,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from graphmem.capture.git import GitImporter
 from graphmem.capture.importing import Progress, run_import
-from graphmem.capture.intake import Intake, storable
 from graphmem.capture.jsonl import JsonlImporter
 from graphmem.capture.source import Importer
 from graphmem.database import DamageError
 from graphmem.errors import InvalidInputError, StorageError
-from graphmem.follower import Follower
 from graphmem.home import Home
 from graphmem.journal import Journal, Stored
 from graphmem.model import (
@@ -31,37 +29,23 @@ from graphmem.model import (
     ProjectInfo,
     ProjectStats,
     Receipt,
-    Rejection,
     SearchHit,
     SessionPage,
     SessionSummary,
 )
+from graphmem.opened import JOURNAL, Opened
 from graphmem.postings import View
 from graphmem.recall import listing, survey
 from graphmem.recall.impact import Question, impact
 from graphmem.recall.search import search
+from graphmem.record import storable
 from graphmem.registry import Registry
-from graphmem.workspace import Workspace, named_paths
+from graphmem.workspace import named_paths
 
 T = TypeVar("T")
 
 MAX_LIMIT = 200
 _BUSY_FOR = 600.0
-_JOURNAL = "journal.db"
-_DERIVED = "derived.db"
-
-
-@dataclass(slots=True)
-class _Files:
-    journal: Journal
-    follower: Follower
-    workspace: Workspace
-
-    def close(self) -> None:
-        try:
-            self.follower.close()
-        finally:
-            self.journal.close()
 
 
 class Project:
@@ -81,7 +65,7 @@ class Project:
         self._clock = clock
         self._opened = opened
         self._lock = threading.Lock()
-        self._files: _Files | None = None
+        self._files: Opened | None = None
         self._users = 0
         self._alerts = 0
         self._ended = False
@@ -89,13 +73,13 @@ class Project:
     # ---- the files ------------------------------------------------------------------------------
 
     @contextmanager
-    def _use(self) -> Iterator[_Files]:
+    def _use(self) -> Iterator[Opened]:
         with self._lock:
             if self._ended:
                 raise StorageError("The memory is closed; open it again.")
             fresh = self._files is None
             if self._files is None:
-                self._files = self._open()
+                self._files = Opened.open(self._folder, self.id, self._registry)
             files = self._files
             self._users += 1
         try:
@@ -105,16 +89,6 @@ class Project:
         finally:
             with self._lock:
                 self._users -= 1
-
-    def _open(self) -> _Files:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        journal = Journal(self._folder / _JOURNAL)
-        try:
-            follower = Follower(journal, self._folder / _DERIVED)
-        except BaseException:
-            journal.close()
-            raise
-        return _Files(journal, follower, Workspace(self.id, self._registry, journal, follower))
 
     def close(self, *, only_if_idle: bool = False) -> bool:
         """Close the files until the next use; with `only_if_idle` not while somebody uses them.
@@ -141,20 +115,15 @@ class Project:
             if self._files is not None:
                 self._files.workspace.roots_changed()
 
-    @contextmanager
-    def _journal(self) -> Iterator[Journal]:
-        with self._use() as files:
-            yield files.journal
-
-    def _ask(self, question: Callable[[View, Journal], T], as_of: float | None = None) -> T:
+    def _ask(self, question: Callable[[View, Opened], T], as_of: float | None = None) -> T:
         """Answer from the postings; a damaged file is rebuilt and the question asked once more."""
         with self._use() as files:
             try:
                 with files.follower.view(as_of) as view:
-                    return question(view, files.journal)
+                    return question(view, files)
             except DamageError:
                 with files.follower.view(as_of) as view:
-                    return question(view, files.journal)
+                    return question(view, files)
 
     @property
     def info(self) -> ProjectInfo:
@@ -163,7 +132,7 @@ class Project:
 
     def _count(self) -> int:
         """Count without opening the project for questions: a list of projects must stay cheap."""
-        path = self._folder / _JOURNAL
+        path = self._folder / JOURNAL
         with self._lock:
             if self._files is not None:
                 return self._files.journal.count()
@@ -185,7 +154,7 @@ class Project:
         """
         with self._use() as files:
             now = self._clock()
-            taken, rejected = self._judge(files, items, now)
+            taken, rejected = files.judge(items, now)
             seen, elsewhere = files.workspace.sightings(taken, now)
             outcome = files.journal.append(taken, now, sighted=seen, unsighted=elsewhere)
             files.follower.notify()
@@ -197,12 +166,6 @@ class Project:
             ids=tuple(observation.id for observation in taken),
             notes=tuple(dict.fromkeys(note for observation in taken for note in observation.notes)),
         )
-
-    def _judge(
-        self, files: _Files, items: Sequence[Mapping[str, object] | Observation], now: float
-    ) -> tuple[list[Observation], list[Rejection]]:
-        with files.workspace.reading() as resolver:
-            return Intake(resolver.resolve, now, files.workspace.remember).accept_all(items)
 
     def forget(self, id: str) -> None:
         """Forget an observation everywhere; its id stays taken.
@@ -272,13 +235,14 @@ class Project:
         self, importer: Importer, progress: Progress | None, stop: threading.Event | None
     ) -> ImportReport:
         with self._use() as files:
-
-            def accept(
-                items: Sequence[Mapping[str, object] | Observation],
-            ) -> tuple[list[Observation], list[Rejection]]:
-                return self._judge(files, items, self._clock())
-
-            report = run_import(importer, files.journal, files.follower, accept, progress, stop)
+            report = run_import(
+                importer,
+                files.journal,
+                files.follower,
+                lambda items: files.judge(items, self._clock()),
+                progress,
+                stop,
+            )
             seen = files.workspace.new_sightings(self._ask(lambda view, _: survey.living_paths(view)))
             files.journal.append((), self._clock(), sighted=seen)
         return report
@@ -308,17 +272,18 @@ class Project:
         _check_limit(limit)
         resolved = self.resolve(paths)
         now = self._clock() if as_of is None else as_of
-        question = Question(resolved, session, actor, limit)
+        question = Question(resolved, session, None if actor is None else storable(actor), limit)
 
-        def answer(view: View, journal: Journal) -> Impact:
+        def answer(view: View, files: Opened) -> Impact:
             def missing(candidates: Sequence[str]) -> set[str]:
                 # The disk only tells of the present.
                 return set() if as_of is not None else files.workspace.missing(candidates)
 
-            return impact(view, question, now, missing)
+            return impact(view, question, now, missing, files.follower.behind())
 
         found = self._ask(answer, as_of)
-        self._alerts += found.warning is not None
+        with self._lock:
+            self._alerts += found.warning is not None
         return found
 
     def resolve(self, paths: Sequence[str], cwd: str | None = None) -> tuple[str, ...]:
@@ -327,8 +292,7 @@ class Project:
         Raises:
             InvalidInputError: there is none, or one lies outside the root.
         """
-        with self._use() as files:
-            resolver = self._resolver(files)
+        with self._use() as files, files.workspace.reading() as resolver:
             found = [resolver.resolve(path, cwd) for path in paths]
         kept = tuple(dict.fromkeys(path for path in found if path is not None))
         if not kept:
@@ -348,7 +312,7 @@ class Project:
         if chosen.file is not None:
             chosen = replace(chosen, file=self.resolve([chosen.file])[0])
         return self._ask(
-            lambda view, journal: listing.observations(view, journal, chosen, limit, cursor), chosen.as_of
+            lambda view, files: listing.observations(view, files.journal, chosen, limit, cursor), chosen.as_of
         )
 
     def observation(self, id: str) -> Observation:
@@ -357,13 +321,13 @@ class Project:
         Raises:
             NotFoundError: there is none with that id.
         """
-        with self._journal() as journal:
-            return journal.get(id)
+        with self._use() as files:
+            return files.journal.get(storable(id))
 
     def sessions(self, limit: int = 20, cursor: str | None = None) -> SessionPage:
         """Return a page of sessions, the latest first."""
         _check_limit(limit)
-        return self._ask(lambda view, journal: listing.sessions(view, journal, limit, cursor))
+        return self._ask(lambda view, files: listing.sessions(view, files.journal, limit, cursor))
 
     def session(self, id: str) -> SessionSummary:
         """Return one session.
@@ -371,7 +335,7 @@ class Project:
         Raises:
             NotFoundError: there is none of that name.
         """
-        return self._ask(lambda view, journal: listing.session(view, journal, id))
+        return self._ask(lambda view, files: listing.session(view, files.journal, storable(id)))
 
     def search(
         self,
@@ -383,7 +347,8 @@ class Project:
     ) -> list[SearchHit]:
         """Return the observations that match the words of `text` best."""
         _check_limit(limit)
-        return self._ask(lambda view, journal: search(view, journal, text, limit, since, until, types))
+        kinds = [storable(type) for type in types]
+        return self._ask(lambda view, files: search(view, files.journal, text, limit, since, until, kinds))
 
     def stats(self) -> ProjectStats:
         """Return counts and sizes."""
@@ -396,12 +361,15 @@ class Project:
     def strongest_links(self, limit: int = 10) -> list[Link]:
         """Return the pairs of files that most surely change together."""
         _check_limit(limit)
-        return self._ask(lambda view, _: survey.strongest_links(view, limit, self._clock()))
+        now = self._clock()
+        return self._ask(
+            lambda view, files: survey.strongest_links(view, limit, now, files.workspace.missing)
+        )
 
     def busiest_files(self, limit: int = 10) -> list[str]:
         """Return the living files that were changed most often, noise left out."""
         _check_limit(limit)
-        return self._ask(lambda view, _: survey.busiest_files(view, limit))
+        return self._ask(lambda view, files: survey.busiest_files(view, limit, files.workspace.missing))
 
     def applied(self) -> int:
         """Return how many journal entries were ever carried into the present derived file."""

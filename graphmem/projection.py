@@ -40,11 +40,9 @@ def watermark(database: Database) -> Watermark:
     return Watermark(rows["entries"], rows["removals"])
 
 
-def applied(database: Database) -> int:
+def applied(connection: sqlite3.Connection) -> int:
     """Return how many entries were ever carried into this file; a start-up that replays would raise it."""
-    with database.read() as connection:
-        row = connection.execute("SELECT value FROM meta WHERE key = 'applied'").fetchone()
-    return int(row[0])
+    return int(connection.execute("SELECT value FROM meta WHERE key = 'applied'").fetchone()[0])
 
 
 def catch_up(

@@ -7,15 +7,22 @@ intake are stored.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from graphmem.model import Fact, FactKind, Observation, Rename, Scope, TaskState
 
+_BROKEN = re.compile("[\x00\ud800-\udfff]")
 _TEXTS = ("source", "actor", "branch", "type", "title", "intent", "narrative", "reference")
 _LISTS = ("concepts", "files_read", "files_modified", "files_added", "files_deleted", "notes")
 _DEFAULTS: dict[str, Any] = {
     name: Observation.__dataclass_fields__[name].default for name in (*_TEXTS, *_LISTS)
 }
+
+
+def storable(text: str) -> str:
+    """Return a text as it is stored: NUL and lone surrogates become U+FFFD."""
+    return _BROKEN.sub("\ufffd", text)
 
 
 def encode(observation: Observation) -> str:

@@ -1,0 +1,65 @@
+"""Owns what of one project is open: its journal, the follower of it, and its names on the disk.
+
+It is not the project (that is `project`), which opens these at the first use and may close them in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphmem.capture.intake import Intake
+from graphmem.errors import StorageError
+from graphmem.follower import Follower
+from graphmem.journal import Journal
+from graphmem.model import Observation, Rejection
+from graphmem.registry import Registry
+from graphmem.workspace import Workspace
+
+JOURNAL = "journal.db"
+_DERIVED = "derived.db"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The open files of one project."""
+
+    journal: Journal
+    follower: Follower
+    workspace: Workspace
+
+    @classmethod
+    def open(cls, folder: Path, project: str, registry: Registry) -> Opened:
+        """Open, and make where they are missing, the files of the project with that id.
+
+        Raises:
+            StorageError: newer version, damage, disk full, not writable.
+        """
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as fault:
+            raise StorageError(
+                f"The folder {folder} can't be made ({fault.strerror}); check permissions and free space."
+            ) from fault
+        journal = Journal(folder / JOURNAL)
+        try:
+            follower = Follower(journal, folder / _DERIVED)
+        except BaseException:
+            journal.close()
+            raise
+        return cls(journal, follower, Workspace(project, registry, journal, follower))
+
+    def judge(
+        self, items: Sequence[Mapping[str, object] | Observation], now: float
+    ) -> tuple[list[Observation], list[Rejection]]:
+        """Pass items from outside through the intake at that moment (epoch seconds)."""
+        with self.workspace.reading() as resolver:
+            return Intake(resolver.resolve, now, self.workspace.remember).accept_all(items)
+
+    def close(self) -> None:
+        """Close everything."""
+        try:
+            self.follower.close()
+        finally:
+            self.journal.close()
