@@ -82,7 +82,8 @@ class Observation:
     """One finished unit of work, normalised: what was read, what was changed, and why.
 
     `files_added` is the part of `files_modified` that was created by this work; the target of a rename
-    is not in it. A path stands in at most one of `files_modified`, `files_deleted` and `renames`.
+    is not in it. A path stands in at most one of `files_modified`, `files_deleted` and `renames`, but for
+    a former name created anew, which is in `files_added` too.
     `reference` is the source's own name of it, such as a commit's hash.
     """
 

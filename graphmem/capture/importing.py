@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from typing import Protocol
 
 from graphmem.capture.source import Importer, ImportTally
@@ -55,19 +56,22 @@ def run_import(
     began = time.monotonic()
     key = f"{importer.source}:{importer.location}"
     tally = ImportTally(importer.source, importer.location)
+    given_up = None if stop is None else stop.is_set
     try:
-        for batch in importer.batches(journal.cursor(key), stop):
-            taken, rejected = accept(batch.items)
-            outcome = journal.append(taken, time.time(), (key, batch.cursor))
-            following.notify()
-            accepted = outcome.count(Stored.INSERTED)
-            receipt = Receipt(accepted, len(outcome) - accepted, tuple(rejected))
-            tally.add(batch, receipt)
-            if progress is not None:
-                progress(batch.done, batch.total)
+        # Closed at once when something fails: nothing of the source may keep running.
+        with closing(importer.batches(journal.cursor(key), stop)) as batches:
+            for batch in batches:
+                taken, rejected = accept(batch.items)
+                outcome = journal.append(taken, time.time(), (key, batch.cursor))
+                following.notify()
+                accepted = outcome.count(Stored.INSERTED)
+                receipt = Receipt(accepted, len(outcome) - accepted, tuple(rejected))
+                tally.add(batch, receipt)
+                if progress is not None:
+                    progress(batch.done, batch.total)
     except SourceError:
-        following.wait(_VISIBLE_WITHIN)
+        following.wait(_VISIBLE_WITHIN, given_up)
         raise
     stopped = stop is not None and stop.is_set()
-    following.wait(_VISIBLE_WITHIN, stop.is_set if stop is not None else None)
+    following.wait(_VISIBLE_WITHIN, given_up)
     return tally.report(stopped=stopped, took_ms=(time.monotonic() - began) * 1000)

@@ -7,11 +7,11 @@ is `graphmem.identity`.
 
 from __future__ import annotations
 
-import re
+import math
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -19,6 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from graphmem.errors import InvalidInputError
 from graphmem.instant import DAY, HOUR, from_iso, to_iso
 from graphmem.model import Fact, FactKind, FieldProblem, Observation, Rejection, Rename, Scope, TaskState
+from graphmem.record import storable
 
 MAX_TEXT = 64 * 1024
 MAX_FILES = 2_000
@@ -27,7 +28,6 @@ MAX_ID = 200
 MAX_NAME = 200
 MAX_PATH = 4_096
 
-_BROKEN = re.compile("[\x00\ud800-\udfff]")
 Resolve = Callable[[str, str | None], str | None]
 
 
@@ -39,7 +39,9 @@ def _epoch(value: object) -> object:
             return from_iso(value)
         except (ValueError, OverflowError):
             raise ValueError("must be an ISO 8601 time such as 2026-05-01T12:00:00Z") from None
-    return value.timestamp() if isinstance(value, datetime) else value
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    return value
 
 
 def _fact(value: object) -> object:
@@ -107,11 +109,15 @@ class Intake:
     Args:
         resolve: path identity; takes the raw path and `cwd`, returns None for a path that names no file.
         now: the present moment in epoch seconds.
+        taken: told of every observation of a batch before the next one is judged.
     """
 
-    def __init__(self, resolve: Resolve, now: float) -> None:
+    def __init__(
+        self, resolve: Resolve, now: float, taken: Callable[[Observation], None] = lambda observation: None
+    ) -> None:
         self._resolve = resolve
         self._now = now
+        self._taken = taken
 
     def accept(self, item: Mapping[str, object]) -> Observation:
         """Return the normalised observation.
@@ -172,13 +178,14 @@ class Intake:
                 continue
             try:
                 taken.append(self.accept(item))
+                self._taken(taken[-1])
             except RefusedError as refusal:
                 rejected.append(Rejection(index, refusal.problems))
         return taken, rejected
 
     def _moment(self, at: float | None) -> float:
         if at is None:
-            return round(self._now, 3)
+            return math.floor(self._now * 1_000) / 1_000
         if not 0 <= at <= self._now + DAY:
             raise RefusedError((FieldProblem("at", "must lie between 1970 and a day from now; correct it"),))
         return at
@@ -213,11 +220,15 @@ class Intake:
                 renames.append(Rename(old, new))
         if problems:
             raise RefusedError(tuple(problems))
-        moved = {name for rename in renames for name in (rename.old, rename.new)}
+        targets = {rename.new for rename in renames}
+        moved = targets | {rename.old for rename in renames}
+        # A former name is a file of its own again where this work says that it added one.
+        anew = (moved - targets) & added.keys()
+        elsewhere = (moved | deleted.keys()) - anew
         return {
             "files_read": tuple(read),
-            "files_modified": tuple(path for path in modified if path not in moved and path not in deleted),
-            "files_added": tuple(path for path in added if path not in moved and path not in deleted),
+            "files_modified": tuple(path for path in modified if path not in elsewhere),
+            "files_added": tuple(path for path in added if path not in elsewhere),
             "files_deleted": tuple(path for path in deleted if path not in moved),
             "renames": tuple(renames),
         }
@@ -226,8 +237,9 @@ class Intake:
 def _clean(field: str, text: str | None, notes: list[str]) -> str:
     if not text:
         return ""
-    if _BROKEN.search(text):
-        text = _BROKEN.sub("\ufffd", text)
+    sound = storable(text)
+    if sound != text:
+        text = sound
         notes.append(f"{field}: NUL or a lone surrogate was replaced")
     encoded = text.encode("utf-8")
     if len(encoded) > MAX_TEXT:
@@ -237,7 +249,7 @@ def _clean(field: str, text: str | None, notes: list[str]) -> str:
 
 
 def _shown(name: str) -> str:
-    return _BROKEN.sub("\ufffd", name)[:60]
+    return storable(name)[:60]
 
 
 def _default_session(actor: str, at: float) -> str:
