@@ -5,6 +5,7 @@ It is not prediction: everything here is counted from observations of the view, 
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 
@@ -83,19 +84,12 @@ def _concepts(view: View, seqs: Sequence[int]) -> dict[int, dict[int, float]]:
 def active(view: View, files: dict[int, str], now: float, session: str | None) -> tuple[ActiveSession, ...]:
     """Return the other sessions that touched these files (id to path) in the last two hours, newest first."""
     latest: dict[tuple[str, str], ActiveSession] = {}
-    rows = view.connection.execute(
-        "SELECT seq FROM observation WHERE at > ? AND at <= ? AND pairs = 1"
-        " ORDER BY at DESC, seq DESC LIMIT ?",
-        (now - ACTIVE_HOURS * HOUR, min(now, view.as_of), _WINDOW_LIMIT),
-    ).fetchall()
-    for head in view.heads(row[0] for row in rows):
-        if head.session == session:
-            continue
-        touched = view.connection.execute("SELECT file FROM touch WHERE seq = ?", (head.seq,)).fetchall()
-        for (file,) in touched:
-            if file in files:
-                key = (head.session, files[file])
-                latest.setdefault(key, ActiveSession(head.session, head.actor, files[file], head.at))
+    since = math.nextafter(now - ACTIVE_HOURS * HOUR, math.inf)
+    for file, path in files.items():
+        for head in view.heads(_touched(view, [file], since, now, _WINDOW_LIMIT)):
+            if head.session != session:
+                entry = ActiveSession(head.session, head.actor, path, head.at)
+                latest.setdefault((head.session, path), entry)
     return tuple(sorted(latest.values(), key=lambda entry: (-entry.at, entry.session, entry.path)))
 
 

@@ -27,7 +27,9 @@ from inference.ranking import WARNING_THRESHOLD
 
 _FIRST_NEIGHBOURS = 10
 _NEXT = 5
+_LEAST = 10
 _SPARE = 20
+_UNFINISHED = "the history is being read anew and only {} of {} entries are in; ask again in a moment"
 WARNING_SESSIONS = 2
 
 Missing = Callable[[Sequence[str]], set[str]]
@@ -49,7 +51,9 @@ class _Standing:
     reason: str | None
 
 
-def impact(view: View, question: Question, now: float, missing: Missing) -> Impact:
+def impact(
+    view: View, question: Question, now: float, missing: Missing, behind: tuple[int, int] | None = None
+) -> Impact:
     """Answer one question.
 
     Args:
@@ -57,22 +61,30 @@ def impact(view: View, question: Question, now: float, missing: Missing) -> Impa
         question: the files.
         now: that moment in epoch seconds.
         missing: tells which of some paths were once seen on the disk and are there no more.
+        behind: how many entries of how many are in, while the postings are being rebuilt.
     """
     files = {path: view.file(path) for path in question.paths}
-    known = [file for file in files.values() if file is not None]
-    standing = _standing(view, files, missing(question.paths))
+    known = list({file.id: file for file in files.values() if file is not None}.values())
+    standing = _standing(view, files, missing([file.path for file in known]))
+    if behind is not None:
+        standing = _Standing(standing.status, _UNFINISHED.format(*behind))
     path = question.paths[0] if len(question.paths) == 1 else None
     paths = () if path is not None else question.paths
     if not known:
         return Impact(path, standing.status, standing.reason, None, now, paths)
-    predictions = predict(view, known, Asker(now, question.actor), question.limit + _SPARE)
-    lost = missing([prediction.file.path for prediction in predictions.ranked])
-    lost |= missing([file.path for file, _ in predictions.upcoming[: _NEXT * 2]])
+    predictions = predict(view, known, Asker(now, question.actor), max(question.limit, _LEAST) + _SPARE)
+    lost = missing(
+        [
+            *(prediction.file.path for prediction in predictions.ranked),
+            *(file.path for file, _ in predictions.upcoming),
+        ]
+    )
     entries = [prediction for prediction in predictions.ranked if prediction.file.path not in lost]
-    affected = tuple(_affected(view, prediction) for prediction in entries[: question.limit])
+    likely = sum(entry.ranked.probability >= WARNING_THRESHOLD for entry in entries)
+    affected = [_affected(view, entry) for entry in entries[: max(question.limit, likely)]]
     ids = [file.id for file in known]
     around = {file.id: file.path for file in known}
-    around.update({p.file.id: p.file.path for p in entries[:_FIRST_NEIGHBOURS]})
+    around.update({p.file.id: p.file.path for p in entries[:_FIRST_NEIGHBOURS] if p.ranked.signals})
     profile: dict[int, float] = {}
     for id in ids:
         for concept, weight in view.profile(id).items():
@@ -84,10 +96,10 @@ def impact(view: View, question: Question, now: float, missing: Missing) -> Impa
         reason=standing.reason,
         warning=None
         if standing.status is FileStatus.GONE
-        else _warning(question, affected, predictions.linked),
+        else _warning(question, affected, predictions.linked, missing),
         as_of=now,
         paths=paths,
-        affected=affected,
+        affected=tuple(affected[: question.limit]),
         next=tuple(following[:_NEXT]),
         active=activity.active(view, around, now, question.session),
         recent=activity.recent(view, ids, now),
@@ -96,7 +108,9 @@ def impact(view: View, question: Question, now: float, missing: Missing) -> Impa
     )
 
 
-def _warning(question: Question, affected: Sequence[Affected], linked: int) -> str | None:
+def _warning(
+    question: Question, affected: Sequence[Affected], linked: Sequence[FileView], missing: Missing
+) -> str | None:
     strong = [
         entry
         for entry in affected
@@ -104,7 +118,10 @@ def _warning(question: Question, affected: Sequence[Affected], linked: int) -> s
         and entry.noise is None
         and entry.evidence.sessions >= WARNING_SESSIONS
     ]
-    return warning(question.paths, strong, linked - len(strong))
+    if not strong:
+        return None
+    weaker = {file.path for file in linked if file.noise is None} - {entry.path for entry in strong}
+    return warning(question.paths, strong, len(weaker - missing(sorted(weaker))))
 
 
 def _affected(view: View, prediction: Prediction) -> Affected:
@@ -125,7 +142,7 @@ def _affected(view: View, prediction: Prediction) -> Affected:
 
 def _standing(view: View, files: dict[str, FileView | None], lost: set[str]) -> _Standing:
     """Say what is known of the files as a set; the first of them that is not known gives the reason."""
-    states = [_one_standing(view, path, file, path in lost) for path, file in files.items()]
+    states = [_one_standing(view, path, file, lost) for path, file in files.items()]
     for wanted in (FileStatus.KNOWN, FileStatus.GONE):
         found = [state for state in states if state.status is wanted]
         if found and wanted is FileStatus.KNOWN:
@@ -136,7 +153,7 @@ def _standing(view: View, files: dict[str, FileView | None], lost: set[str]) -> 
     return states[0]
 
 
-def _one_standing(view: View, path: str, file: FileView | None, lost: bool) -> _Standing:
+def _one_standing(view: View, path: str, file: FileView | None, lost: set[str]) -> _Standing:
     if file is None:
         total = view.total()
         if total == 0:
@@ -146,8 +163,9 @@ def _one_standing(view: View, path: str, file: FileView | None, lost: bool) -> _
         return _Standing(FileStatus.UNKNOWN, reason)
     if not file.alive:
         return _Standing(FileStatus.GONE, _deletion(view, file))
-    if lost and file.path == path:
-        return _Standing(FileStatus.GONE, "it was seen on the disk before and is there no more")
+    if file.path in lost:
+        who = "it" if file.path == path else f"it is now named {file.path}, which"
+        return _Standing(FileStatus.GONE, f"{who} was seen on the disk before and is there no more")
     if file.path != path:
         return _Standing(FileStatus.KNOWN, f"now named {file.path}")
     edits = view.connection.execute(
@@ -165,8 +183,5 @@ def _one_standing(view: View, path: str, file: FileView | None, lost: bool) -> _
 
 
 def _deletion(view: View, file: FileView) -> str:
-    row = view.connection.execute(
-        "SELECT at FROM touch WHERE file = ? AND change = ? AND at <= ? ORDER BY at DESC LIMIT 1",
-        (file.id, Change.DELETED, view.as_of),
-    ).fetchone()
-    return "it was deleted" if row is None else f"it was deleted on {activity.day(row[0])}"
+    since = view.gone_since(file.id)
+    return "it was deleted" if since is None else f"it was deleted on {activity.day(since)}"

@@ -22,6 +22,7 @@ from graphmem.model import (
 )
 from graphmem.postings import View
 from graphmem.recall.page import decode_cursor, encode_cursor
+from graphmem.record import storable
 
 _SESSION_FILES = 20
 _SESSION_DONE = 10
@@ -33,7 +34,7 @@ def observations(
     """Return a page of observations, newest first; `where.file` follows renames."""
     conditions, values = _conditions(view, where)
     if cursor is not None:
-        at, key = decode_cursor(cursor)
+        at, key = decode_cursor(cursor, int)
         conditions.append("(observation.at < ? OR (observation.at = ? AND observation.seq < ?))")
         values += [at, at, key]
     rows = view.connection.execute(
@@ -60,11 +61,13 @@ def _conditions(view: View, where: ObservationFilter) -> tuple[list[str], list[o
             "observation.seq IN (SELECT seq FROM concept_use JOIN concept ON concept.id = concept"
             " WHERE name IN (?, ?))"
         )
-        values += [where.concept, canonical(where.concept)]
+        concept = storable(where.concept)
+        values += [concept, canonical(concept)]
     if where.session is not None:
         conditions.append("session = (SELECT id FROM session WHERE name = ?)")
-        values.append(where.session)
-    for column, value in (("type = ?", where.type), ("at >= ?", where.since), ("at < ?", where.until)):
+        values.append(storable(where.session))
+    kind = None if where.type is None else storable(where.type)
+    for column, value in (("type = ?", kind), ("at >= ?", where.since), ("at < ?", where.until)):
         if value is not None:
             conditions.append(f"observation.{column}")
             values.append(value)
@@ -75,9 +78,9 @@ def sessions(view: View, journal: Journal, limit: int, cursor: str | None) -> Se
     """Return a page of sessions, the one with the latest work first."""
     having, values = "", []
     if cursor is not None:
-        at, key = decode_cursor(cursor)
+        at, key = decode_cursor(cursor, str)
         having = "HAVING MAX(at) < ? OR (MAX(at) = ? AND session.name > ?)"
-        values = [at, at, str(key)]
+        values = [at, at, key]
     rows = view.connection.execute(
         "SELECT session.id, session.name, MAX(at) FROM observation JOIN session ON session.id = session"
         f" GROUP BY session.id {having} ORDER BY MAX(at) DESC, session.name LIMIT ?",

@@ -7,23 +7,46 @@ quoted so that nothing in them can end the line, imitate markup or speak in the 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
+from itertools import accumulate
 
 from graphmem.instant import to_iso
 from graphmem.model import Affected
 
 MAX_BYTES = 600
 _LINES = 3
-_ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069<>`]|(?<=\s)\s|\s(?=$)")
-_LONGEST_NAME = 120
+_ESCAPED = frozenset('<>`"')
+_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_JOINERS = frozenset("\u200c\u200d")
+_BLANK = re.compile(r"(?<=\s)\s|^\s|\s$|[^\S ]")
+# Two names of this size, the evidence, the first and the last line always fit together.
+_NAME_BYTES = 160
+_FRONT_BYTES = 60
 
 
 def quoted(name: str) -> str:
     """Return a file name as one harmless word: odd characters escaped, overlong ones cut in the middle."""
-    safe = _ODD.sub(lambda match: f"\\u{ord(match.group()):04x}", name)
-    if len(safe) > _LONGEST_NAME:
-        safe = f"{safe[:40]}…{safe[-75:]}"
+    blanks = {found.start() for found in _BLANK.finditer(name)}
+    pieces = [
+        f"\\u{ord(char):04x}" if place in blanks or _is_odd(char) else char for place, char in enumerate(name)
+    ]
+    if len("".join(pieces).encode()) > _NAME_BYTES:
+        front = _within(pieces, _FRONT_BYTES)
+        back = _within(pieces[::-1], _NAME_BYTES - _FRONT_BYTES - len("…".encode()))[::-1]
+        pieces = [*front, "…", *back]
+    safe = "".join(pieces)
     return f'"{safe}"' if " " in safe else safe
+
+
+def _is_odd(char: str) -> bool:
+    return char in _ESCAPED or (unicodedata.category(char) in _CATEGORIES and char not in _JOINERS)
+
+
+def _within(pieces: Sequence[str], size: int) -> list[str]:
+    """Return as many of the first pieces as fit into `size` bytes."""
+    ends = accumulate(len(piece.encode()) for piece in pieces)
+    return [piece for piece, end in zip(pieces, ends, strict=True) if end <= size]
 
 
 def warning(subject: Sequence[str], strong: Sequence[Affected], weaker: int) -> str | None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from typing import TypeVar
 
 from graphmem.errors import InvalidInputError
+
+Key = TypeVar("Key", str, int)
 
 
 def encode_cursor(at: float, key: str | int) -> str:
@@ -14,11 +17,11 @@ def encode_cursor(at: float, key: str | int) -> str:
     return base64.urlsafe_b64encode(json.dumps([at, key]).encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str) -> tuple[float, str | int]:
-    """Return the row a cursor names.
+def decode_cursor(cursor: str, kind: type[Key]) -> tuple[float, Key]:
+    """Return the row a cursor names; `kind` is the type of the list's keys.
 
     Raises:
-        InvalidInputError: it was not made by `encode_cursor`.
+        InvalidInputError: it was not made by `encode_cursor` for such a list.
     """
     refused = InvalidInputError("The cursor is not one this list gave; start without one.", "cursor")
     try:
@@ -27,13 +30,15 @@ def decode_cursor(cursor: str) -> tuple[float, str | int]:
     except (ValueError, binascii.Error, UnicodeError, RecursionError):
         raise refused from None
     match value:
-        case [bool(), _] | [_, bool()]:
-            raise refused
-        case [int() | float() as at, str() | int() as key] if abs(at) < 1e15 and not _too_big(key):
+        case [int() | float() as at, key] if (
+            type(at) is not bool and type(key) is kind and abs(at) < 1e15 and _usable(key)
+        ):
             return float(at), key
         case _:
             raise refused
 
 
-def _too_big(key: str | int) -> bool:
-    return isinstance(key, int) and not 0 <= key < 2**62
+def _usable(key: str | int) -> bool:
+    if isinstance(key, int):
+        return 0 <= key < 2**62
+    return key.isprintable() or key.encode("utf-8", "replace").decode() == key

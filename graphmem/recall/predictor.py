@@ -40,11 +40,11 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Best first; `upcoming` are files of the following piece of work, `linked` counts all with evidence."""
+    """Best first; `upcoming` are files of the following piece of work, `linked` all that have evidence."""
 
     ranked: tuple[Prediction, ...]
     upcoming: tuple[tuple[FileView, float], ...]
-    linked: int
+    linked: tuple[FileView, ...]
 
 
 def predict(view: View, files: Sequence[FileView], asker: Asker, at_most: int) -> Predictions:
@@ -66,7 +66,7 @@ def predict(view: View, files: Sequence[FileView], asker: Asker, at_most: int) -
     return Predictions(
         tuple(predictions),
         _upcoming(view, next_files(weighted, recent)),
-        sum(file in living for file in linked),
+        tuple(living[file] for file in linked if file in living),
     )
 
 

@@ -5,6 +5,7 @@ It is not about one question; nothing here is on the way of an alert.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from graphmem.model import Evidence, Link, ProjectStats
@@ -16,6 +17,9 @@ _SEEDS = 60
 _PARTNERS = 10
 _LEAST_SESSIONS = 2
 _YOUNG_TOGETHER = 3
+
+
+Missing = Callable[[Sequence[str]], set[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +65,32 @@ def living_paths(view: View) -> list[str]:
     return [row[0] for row in rows]
 
 
-def busiest_files(view: View, limit: int) -> list[str]:
-    """Return the living files changed in most observations, noise and bulk changes left out."""
+def busiest_files(view: View, limit: int, missing: Missing) -> list[str]:
+    """Return the living files changed in most observations, noise and bulk changes left out.
+
+    `missing` tells which of some paths are gone from the disk.
+    """
     rows = view.connection.execute(
         "SELECT path.name, COUNT(DISTINCT touch.seq) AS changes FROM touch"
         " JOIN observation USING (seq) JOIN file ON file.id = touch.file JOIN path ON path.id = file.path"
         " WHERE alive = 1 AND noise IS NULL AND pairs = 1 AND change != ? AND repeated = 0"
-        " GROUP BY file.id ORDER BY changes DESC, path.name LIMIT ?",
-        (Change.READ, limit),
+        " GROUP BY file.id ORDER BY changes DESC, path.name",
+        (Change.READ,),
     )
-    return [row[0] for row in rows]
+    found: list[str] = []
+    while len(found) < limit and (chunk := [row[0] for row in rows.fetchmany(limit)]):
+        lost = missing(chunk)
+        found += [path for path in chunk if path not in lost]
+    return found[:limit]
 
 
-def strongest_links(view: View, limit: int, now: float) -> list[Link]:
+def strongest_links(view: View, limit: int, now: float, missing: Missing) -> list[Link]:
     """Return the surest pairs among the busiest files, one row a pair.
 
     A pair needs two distinct sessions; where the history is too young to hold any, three occasions do.
     """
     found: dict[tuple[str, str], Link] = {}
-    for path in busiest_files(view, _SEEDS):
+    for path in busiest_files(view, _SEEDS, missing):
         file = view.file(path)
         if file is None:
             continue
@@ -93,8 +104,10 @@ def strongest_links(view: View, limit: int, now: float) -> list[Link]:
             known = found.get((a, b))
             if known is None or ranked.probability > known.probability:
                 found[a, b] = Link(a, b, ranked.probability, evidence)
+    lost = missing(sorted({path for pair in found for path in pair}))
     ordered = sorted(
-        found.values(), key=lambda link: (-link.probability, -link.evidence.together, link.a, link.b)
+        (link for link in found.values() if not {link.a, link.b} & lost),
+        key=lambda link: (-link.probability, -link.evidence.together, link.a, link.b),
     )
     firm = [link for link in ordered if link.evidence.sessions >= _LEAST_SESSIONS]
     return (firm or [link for link in ordered if link.evidence.together >= _YOUNG_TOGETHER])[:limit]
