@@ -1,0 +1,57 @@
+"""The benchmarks over HTTP still run; what they print is for people, not for the tests."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Path:
+    file = tmp_path / "small.jsonl"
+    lines = [
+        {
+            "id": f"small-{number}",
+            "ts": f"2026-{1 + number // 28:02}-{1 + number % 28:02}T10:00:00Z",
+            "ats": "2026-01-01T10:00:00Z",
+            "author": "a0",
+            "session": f"a0-s{number}",
+            "title": f"change {number}",
+            "files": [
+                {"path": name, "status": "M" if number else "A"}
+                for name in ("a.py", "b.py", f"c{number % 3}.py")
+            ],
+        }
+        for number in range(60)
+    ]
+    file.write_text("\n".join(json.dumps(line) for line in lines) + "\n", encoding="utf-8")
+    return file
+
+
+def run(*arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_impact_answers_are_timed_beside_an_empty_route(history: Path) -> None:
+    printed = run("bench.http_impact", str(history), "--questions", "20").splitlines()
+    assert printed[0].split()[-1] == "ratio"
+    assert [line.split()[0] for line in printed[1:]] == ["small", "all", "service:"]
+    assert printed[1].endswith("x")
+
+
+def test_a_history_is_replayed_through_http(history: Path) -> None:
+    printed = run("bench.http_replay", str(history)).splitlines()
+    assert [line.split()[0] for line in printed] == ["history", "small", "mean"]
+    hit_5, average_precision = float(printed[1].split()[2]), float(printed[1].split()[4])
+    assert hit_5 == 1.0
+    assert average_precision > 0.5
