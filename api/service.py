@@ -239,6 +239,8 @@ def main() -> int:
     except GraphMemError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    except KeyboardInterrupt:  # before the server has taken over the signals
+        return 130
     return 0
 
 
