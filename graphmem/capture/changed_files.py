@@ -11,7 +11,10 @@ from graphmem.model import Rename
 
 
 class ChangedFiles:
-    """The changes of one piece of work; each path ends up in one list, with added ones among the modified."""
+    """The changes of one piece of work; each path ends up in one list, with added ones among the modified.
+
+    Only a former name that is a new file again is in two: in a rename and among the added.
+    """
 
     def __init__(self) -> None:
         self._modified: dict[str, None] = {}
@@ -43,12 +46,12 @@ class ChangedFiles:
     @property
     def modified(self) -> tuple[str, ...]:
         """Paths whose content changed or began."""
-        return tuple(path for path in self._modified if path not in self._moved)
+        return tuple(path for path in self._modified if path not in self._elsewhere())
 
     @property
     def added(self) -> tuple[str, ...]:
         """The part of `modified` that began."""
-        return tuple(path for path in self._added if path not in self._moved)
+        return tuple(path for path in self._added if path not in self._elsewhere())
 
     @property
     def deleted(self) -> tuple[str, ...]:
@@ -59,6 +62,10 @@ class ChangedFiles:
     def renames(self) -> tuple[Rename, ...]:
         """Files that moved."""
         return tuple(self._renames.values())
+
+    def _elsewhere(self) -> set[str]:
+        """Return the names of renames, but for a former one that is a new file again."""
+        return {name for name in self._moved if name in self._renames or name not in self._added}
 
     def paths(self) -> list[str]:
         """Return every path, sorted; of a rename the new one."""

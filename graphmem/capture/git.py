@@ -7,6 +7,7 @@ author as actor, a sitting of two hours as session, the commit time as time.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -24,7 +25,7 @@ class GitImporter:
         location: a folder in a worktree, or a bare repository.
         ref: the branch, tag or commit whose history is read.
         include: patterns of paths to take although a rule leaves them out (`graphmem.noise.left_out`).
-            Widened after an earlier import, they bring in what that one left out.
+            They stay in force for later runs; a new one also brings in what earlier runs left out.
         clock: the present moment in epoch seconds, for commit times in the future.
     """
 
@@ -32,13 +33,13 @@ class GitImporter:
 
     def __init__(
         self,
-        location: str,
+        location: str | os.PathLike[str],
         *,
         ref: str = "HEAD",
         include: Sequence[str] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.location = location
+        self.location = os.path.abspath(location)
         self._ref = ref
         self._include = tuple(include)
         self._clock = clock
@@ -58,14 +59,15 @@ class GitImporter:
             state.tips.clear()
         state.tips = dict.fromkeys(origin.existing(state.tips))
         state.shallow = origin.shallow
-        reading = GitReading(origin, state, self._include, self._clock())
-        if state.tips and state.include != self._include:
-            wider = WiderReading(origin, state, self._include, self._clock())
+        include = tuple(dict.fromkeys((*state.include, *self._include)))
+        reading = GitReading(origin, state, include, self._clock())
+        if state.tips and include != state.include:
+            wider = WiderReading(origin, state, include, self._clock())
             yield from wider.batches(origin.log(list(state.tips)), stop)
             if wider.stopped:
                 return
             reading.done = wider.done
-        state.include = self._include
+        state.include = include
         reading.say_facts()
         known = list(state.tips)
         if origin.tip in state.tips:

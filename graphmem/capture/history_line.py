@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphmem.capture.changed_files import ChangedFiles
+from graphmem.capture.git_commit import commit_type
 from graphmem.capture.intake import MAX_NAME, MAX_PATH
 from graphmem.capture.source import bounded_text
 from graphmem.errors import InvalidInputError
@@ -64,7 +65,7 @@ def history_observation(record: Mapping[str, Any], now: float) -> Observation:
         at=at,
         source=SOURCE,
         actor=author,
-        type="commit",
+        type=commit_type(title),
         title=title,
         files_modified=changes.modified,
         files_added=changes.added,

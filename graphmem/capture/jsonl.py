@@ -7,6 +7,7 @@ without an id gets one from its content, so importing a file again, grown or mov
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping
@@ -37,8 +38,8 @@ class JsonlImporter:
 
     source = "jsonl"
 
-    def __init__(self, location: str, *, clock: Callable[[], float] = time.time) -> None:
-        self.location = location
+    def __init__(self, location: str | os.PathLike[str], *, clock: Callable[[], float] = time.time) -> None:
+        self.location = os.path.abspath(location)
         self._clock = clock
 
     def batches(

@@ -6,7 +6,6 @@ the batch's cursor, in one transaction, and hands that cursor back next time.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
@@ -15,10 +14,9 @@ from typing import Protocol
 
 from graphmem.capture.intake import MAX_TEXT
 from graphmem.model import ImportReport, Observation, Receipt
+from graphmem.record import storable
 
 MAX_PROBLEMS = 200
-
-_BROKEN = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +145,9 @@ class ImportTally:
 
 def bounded_text(name: str, text: str, notes: list[str]) -> str:
     """Return a text fit to be stored: NUL and lone surrogates replaced, cut at 64 KiB, both noted."""
-    if _BROKEN.search(text):
-        text = _BROKEN.sub("\ufffd", text)
+    sound = storable(text)
+    if sound != text:
+        text = sound
         notes.append(f"{name}: NUL or a lone surrogate was replaced")
     if len(text) > MAX_TEXT // 4 and len(encoded := text.encode()) > MAX_TEXT:
         text = encoded[:MAX_TEXT].decode("utf-8", "ignore")

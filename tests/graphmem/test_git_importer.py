@@ -356,7 +356,10 @@ def test_an_include_pattern_given_later_brings_in_what_was_left_out(
         ("Later", ("src/a.py", "vendor/x/x.go")),
     }
     assert imports(wider, second).new == []
-    assert imports(GitImporter(str(repository.path)), second).new == []
+    repository.commit("Last", {"vendor/x/x.go": "5\n"})
+    third = imports(GitImporter(str(repository.path)), second)
+    assert [item.files_modified for item in third.new] == [("vendor/x/x.go",)], "a pattern stays in force"
+    assert imports(wider, third).new == []
 
 
 def test_a_rename_across_the_border_of_a_rule_is_half_a_rename(

@@ -244,11 +244,21 @@ def test_a_path_stands_in_one_list_only(changes: list[tuple[str, str, str]]) -> 
     files = ChangedFiles()
     for status, path, old in changes:
         files.put(status, path, old)
-    moved = {name for rename in files.renames for name in (rename.old, rename.new)}
+    targets = {rename.new for rename in files.renames}
+    moved = targets | {rename.old for rename in files.renames}
     assert not set(files.modified) & set(files.deleted)
-    assert not set(files.modified) & moved
+    assert not set(files.modified) & targets
+    assert set(files.modified) & moved <= set(files.added)
     assert not set(files.deleted) & moved
     assert set(files.added) <= set(files.modified)
     assert all(rename.old != rename.new for rename in files.renames)
     assert bool(files) == bool(changes)
     assert {path for _, path, _ in changes} <= {*files.modified, *files.deleted, *moved}
+
+
+def test_a_former_name_created_anew_is_a_new_file() -> None:
+    for order in ((("R", "b", "a"), ("A", "a", None)), (("A", "a", None), ("R", "b", "a"))):
+        files = ChangedFiles()
+        for status, path, old in order:
+            files.put(status, path, old)
+        assert (files.renames, files.modified, files.added) == ((Rename("a", "b"),), ("a",), ("a",))
