@@ -50,8 +50,8 @@ class PathResolver:
         common_dir: the real path of the repository's common dir; None, or a folder that is no repository,
             for a project outside git.
         learn: told of every root found on the way, once each.
-        claimed: whether the repository with this common dir is a project of its own; such a one is never
-            taken for a clone of this.
+        claimed: whether the repository with this common dir, or this folder, is another project; such a
+            one is never taken for a copy of this.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ class Roots:
         common_dir: the real path of the repository's common dir; None, or a folder that is no repository,
             for a project outside git.
         learn: told of every root found on the way, once each.
-        claimed: whether the repository with this common dir is a project of its own.
+        claimed: whether the repository with this common dir, or this folder, is another project.
     """
 
     def __init__(
@@ -117,14 +117,23 @@ class Roots:
         """Return whether `root`, of which only paths are known, may be a root.
 
         Not if it exists here, as it would have been recognised; nor if it is a folder that holds many
-        things, such as a home, /tmp or /etc; nor if a known root lies in it.
+        things, such as a home, /tmp or /etc; nor if a known root lies in it, or it in another project.
         """
         if _HOLDS_MANY.fullmatch(root):
             return False
         inside = _key(root) + "/"
         if any(key.startswith(inside) for key in list(self._roots)):
             return False
-        return spelling.is_windows(root) or not os.path.lexists(root)
+        if spelling.is_windows(root):
+            return True
+        return not (os.path.lexists(root) or self._belongs_to_another(root))
+
+    def _belongs_to_another(self, folder: str) -> bool:
+        while folder.strip("/"):
+            if self._claimed(folder) or self._claimed(f"{folder}/.git"):
+                return True
+            folder = os.path.dirname(folder)
+        return False
 
     def _is_kin(self, common_dir: str) -> bool:
         """Return whether another repository on this machine is a clone of this one."""

@@ -293,6 +293,21 @@ def test_a_clone_elsewhere_is_the_same_project_until_it_is_one_of_its_own(
         resolver.resolve(str(tmp_path / "claimed/src/a.ts"))
 
 
+@pytest.mark.parametrize("below", ["", "packages/ui/"])
+def test_another_project_stays_another_when_its_folder_is_gone(
+    world: Callable[..., World], tmp_path: Path, below: str
+) -> None:
+    one, other = world(name="one/app"), world(name="two/app")
+    (tmp_path / "plain").mkdir()
+    one.registry.register(tmp_path / "plain")
+    shutil.rmtree(other.repository.path)
+    (tmp_path / "plain").rmdir()
+    for root in (other.repository.path, tmp_path / "plain"):
+        with pytest.raises(InvalidInputError, match="outside"):
+            one.resolver().resolve(f"{root}/{below}src/a.ts")
+    assert one.registry.roots(one.id) == (str(one.repository.path),)
+
+
 def test_a_copy_without_git_is_no_copy(world: Callable[..., World], tmp_path: Path) -> None:
     made = world()
     shutil.copytree(made.repository.path, tmp_path / "export", ignore=shutil.ignore_patterns(".git"))
