@@ -97,12 +97,12 @@ class Imported:
 
 
 def commit_stream(commits: Sequence[tuple[str, Sequence[str]]], start: int = 1_767_225_600) -> bytes:
-    """Return what `git fast-import` makes into commits (title, files changed), an hour apart."""
+    """Return what `git fast-import` makes into commits (title, files changed), four hours apart: each a session."""
     stream = [b"feature done\n"]
     for number, (title, files) in enumerate(commits, 1):
         words = title.encode()
         stream.append(b"commit refs/heads/main\nmark :%d\n" % number)
-        stream.append(b"committer Test <test@example.invalid> %d +0000\n" % (start + number * 3600))
+        stream.append(b"committer Test <test@example.invalid> %d +0000\n" % (start + number * 4 * 3600))
         stream.append(b"data %d\n%s\n" % (len(words), words))
         stream += [b"from :%d\n" % (number - 1)] if number > 1 else []
         content = b"%d" % number

@@ -148,7 +148,7 @@ def test_a_history_line_of_the_public_data_is_understood(graphmem: Any, tmp_path
         {
             "id": f"c{number}",
             "ts": f"2026-01-{number + 1:02d}T12:00:00+01:00",
-            "author": 1,
+            "author": "a0",
             "session": f"s{number}",
             "title": f"Change {number}",
             "files": [{"path": "a.py", "status": "M"}, {"path": "b.py", "status": "M"}],
