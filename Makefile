@@ -22,7 +22,7 @@ demo: $(VENV)/runtime.stamp
 	@$(BIN)/graphmem demo $(if $(REPO),"$(REPO)")
 
 test: lint types
-	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --cov= --cov-report=term $(PYTEST_ARGS)
 
 quick: $(VENV)/dev.stamp
 	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal -m "not slow" $(PYTEST_ARGS)
