@@ -12,6 +12,8 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from api.problems import ProblemKind, problem_of
 from api.service import create_app
@@ -223,3 +225,27 @@ def test_the_problem_in_the_documentation_is_one_that_is_sent(service: Any, proj
         f"/v1/projects/{project}/observations", json={"title": "x", "files_read": "no list"}
     )
     assert answer.json() == example
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = st.sampled_from(
+    ["root", "slug", "paths", "intent", "session", "actor", "branch", "as_of", "limit", "text",
+     "budget_tokens", "kinds", "types", "since", "until", "explain", "source", "location", "ref", "include"]
+)  # fmt: skip
+LIKELY = st.sampled_from(["git", "jsonl", "a.py", ["a.py"], 10, "2026-05-01", "auth", "/no/such/place", True])
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(FIELDS, VALUES | LIKELY, max_size=6) | VALUES)
+def test_no_body_makes_a_route_fail_in_a_way_it_does_not_tell_of(
+    service: Any, document: dict[str, Any], project: str, body: Any
+) -> None:
+    for method, path, operation in operations(document):
+        if "requestBody" in operation and not path.endswith("observations"):
+            answer = service.client.request(method, filled(path, project), content=json.dumps(body).encode())
+            assert answer.status_code < 500, (path, body, answer.text)
+            assert str(answer.status_code) in operation["responses"]

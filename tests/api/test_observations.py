@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,6 +104,32 @@ def test_sent_twice_it_is_stored_once(service: Any, project: str, send: Any) -> 
     batch = send([{"id": "twice", "title": "x"}, {"id": "new", "title": "y"}, {"id": "new", "title": "y"}])
     assert (batch.json()["accepted"], batch.json()["duplicates"]) == (1, 2)
     assert len(service.client.get(f"{project}/observations").json()["items"]) >= 1
+
+
+def test_sent_by_many_clients_at_once_each_is_stored_once(service: Any, project: str) -> None:
+    accepted: list[int] = []
+    failed: list[str] = []
+
+    def post() -> None:
+        with service.stranger() as client:
+            client.headers["Authorization"] = f"Bearer {service.token}"
+            for number in range(15):
+                body = [{"id": f"c{number}", "title": "x", "files_modified": ["a.py", f"b{number}.py"]}]
+                answer = client.post(f"{project}/observations", json=body)
+                asked = client.get(f"{project}/impact", params={"path": "a.py"})
+                if answer.status_code != 201 or asked.status_code != 200:
+                    failed.append(answer.text + asked.text)
+                else:
+                    accepted.append(answer.json()["accepted"])
+
+    threads = [threading.Thread(target=post) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert sum(accepted) == 15
+    assert service.client.get(f"{project}/stats").json()["observations"] == 15
 
 
 def test_of_a_batch_the_good_ones_are_stored_and_the_bad_ones_listed(
