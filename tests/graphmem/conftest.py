@@ -88,3 +88,21 @@ def imports() -> Callable[..., ImportRun]:
         return done
 
     return run
+
+
+@pytest.fixture
+def peak_memory() -> str:
+    """Source of `peak()`: the most memory the running process ever held, in MiB.
+
+    Linux counts what a process was forked from into its `ru_maxrss`, so the kernel's own note is read there.
+    """
+    return """
+import resource, sys
+def peak():
+    try:
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+    except FileNotFoundError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most / (1024 * 1024 if sys.platform == "darwin" else 1024)
+"""

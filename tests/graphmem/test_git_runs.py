@@ -223,18 +223,14 @@ def test_a_missing_git_is_said(
 
 
 @pytest.mark.slow
-def test_a_large_history_stays_small_in_memory(long_repository: Callable[..., Any]) -> None:
-    script = """
-import resource, sys
+def test_a_large_history_stays_small_in_memory(long_repository: Callable[..., Any], peak_memory: str) -> None:
+    script = f"""{peak_memory}
 from graphmem.capture.git import GitImporter
-def megabytes():
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 begun = seen = 0
 for batch in GitImporter(sys.argv[1]).batches():
     seen += batch.seen
-    begun = begun or megabytes()
-print(seen, round(megabytes() - begun))
+    begun = begun or peak()
+print(seen, round(peak() - begun))
 """
     location = str(long_repository(20_000, merge_every=50).path)
     seen, grown = answer(python(script, location)).split()
