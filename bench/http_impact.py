@@ -56,13 +56,14 @@ def _measure(service: Served, file: Path, questions: int) -> tuple[float, str, l
     paths = paths[: questions // 2] + paths[:: max(1, len(paths) // (questions // 2))][: questions // 2]
     impact: list[float] = []
     empty: list[float] = []
-    for number, path in enumerate(paths[:_WARM_UP] + paths):
+    warm_up = paths[:_WARM_UP]
+    for number, path in enumerate(warm_up + paths):
         for route, times in ((f"{project}/impact?path={quote(path, safe='')}", impact), ("/healthz", empty)):
             start = time.perf_counter()
             status, _ = service.raw("GET", route)
             if status != 200:
                 raise SystemExit(f"{route}: {status}")
-            if number >= _WARM_UP:
+            if number >= len(warm_up):
                 times.append(1_000 * (time.perf_counter() - start))
     return taken, _line(name, str(report["accepted"]), taken, impact, empty), impact, empty
 
