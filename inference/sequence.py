@@ -26,10 +26,13 @@ class Sequel:
     read: float = 0.0
     followed: float = 0.0
 
-    @property
-    def score(self) -> float:
-        """The temporal score: either is reason enough, so noisy-or."""
-        return 1.0 - (1.0 - self.read) * (1.0 - self.followed)
+
+NO_SEQUEL = Sequel()
+
+
+def temporal_score(read: float, followed: float) -> float:
+    """Return the one score of order: either is reason enough, so noisy-or."""
+    return 1.0 - (1.0 - read) * (1.0 - followed)
 
 
 def spread_weight(size: int) -> float:

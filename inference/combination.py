@@ -1,0 +1,93 @@
+"""Owns the formula: how the three signals and what is known of a candidate become one probability.
+
+It is not the gathering of them (that is `inference.ranking`). The signals are independent hints at one
+link, so its strength is their noisy-or, s = 1 - (1 - file)(1 - a concept)(1 - b read)(1 - c followed). The
+odds of a joint change grow with a power of s and are raised where the candidate is busy, was in the actor's
+hands lately, is named alike or lies beside:
+
+    ln odds = intercept + link ln(s + floor) + busy ln(1 + touches) + at_hand ln(1 + recency)
+              + alike [same stem] + beside [same folder]
+
+`bench/combination.py` derives the weights on 29 histories, none of which is among those that figures are
+reported for, and prints what each part gives.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The numbers of the formula; all but the intercept are at least 0, so more evidence never lowers it."""
+
+    concept: float
+    read: float
+    followed: float
+    floor: float
+    link: float
+    busy: float
+    at_hand: float
+    alike: float
+    beside: float
+    intercept: float
+
+
+WEIGHTS = Weights(
+    concept=0.05,
+    read=0.3,
+    followed=0.05,
+    floor=0.02,
+    link=1.5,
+    busy=0.16,
+    at_hand=1.34,
+    alike=1.15,
+    beside=0.43,
+    intercept=-0.5,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file that may change along, with everything the formula looks at.
+
+    `file_score`, `concept`, `read` and `followed` are the signals' scores in 0..1; `touches` is how busy it
+    is (see `inference.evidence.Standing`), `at_hand` its weight among the actor's last occasions.
+    """
+
+    file: int
+    file_score: float = 0.0
+    concept: float = 0.0
+    read: float = 0.0
+    followed: float = 0.0
+    touches: float = 0.0
+    at_hand: float = 0.0
+    alike: bool = False
+    beside: bool = False
+
+
+def strength(candidate: Candidate, weights: Weights = WEIGHTS) -> float:
+    """Return how strong the link is by the three signals: at least the file score, at most 1."""
+    silent = (1.0 - candidate.file_score) * (1.0 - weights.concept * candidate.concept)
+    silent *= (1.0 - weights.read * candidate.read) * (1.0 - weights.followed * candidate.followed)
+    return 1.0 - silent
+
+
+def terms(candidate: Candidate, weights: Weights = WEIGHTS) -> tuple[float, float, float, float, float]:
+    """Return what the odds are a weighted sum of: link, busy, at hand, alike, beside."""
+    return (
+        math.log(strength(candidate, weights) + weights.floor),
+        math.log1p(candidate.touches),
+        math.log1p(candidate.at_hand),
+        float(candidate.alike),
+        float(candidate.beside),
+    )
+
+
+def probability(candidate: Candidate, weights: Weights = WEIGHTS) -> float:
+    """Return P(the candidate is changed in the occasion that changes the queried file), in 0..1."""
+    link, busy, at_hand, alike, beside = terms(candidate, weights)
+    score = weights.intercept + weights.link * link + weights.busy * busy + weights.at_hand * at_hand
+    score += weights.alike * alike + weights.beside * beside
+    return 1.0 / (1.0 + math.exp(-score))
