@@ -17,14 +17,15 @@ from typing import Any
 from api.schemas import ObservationOut
 from bench.served import Served, histories, history_lines, served
 from graphmem.capture.history_line import history_observation
+from graphmem.capture.intake import MAX_FILES
 from graphmem.model import Observation
 from inference.lineage import Change, Mention
 from inference.metrics import DEPTH
 from inference.replay import Context, Line, Rules, replay
 
 _BATCH = 1_000
-_OWN_FIELDS = ("id", "session", "source", "actor", "type", "title", "files_modified", "files_added",
-               "files_deleted", "renames", "at")  # fmt: skip
+_PATHS = ("files_modified", "files_added", "files_deleted")
+_OWN_FIELDS = {"id", "session", "source", "actor", "type", "title", "renames", "at", *_PATHS}
 
 
 class HttpPredictor:
@@ -49,7 +50,7 @@ class HttpPredictor:
         answer = self._service.ask(
             "GET",
             f"{self._project}/impact",
-            path=path,
+            path=_sent(path),
             limit=DEPTH,
             session=context.session,
             actor=context.actor,
@@ -62,6 +63,22 @@ class HttpPredictor:
         if receipt["rejected"]:
             raise SystemExit(f"refused: {receipt['rejected'][:3]}")
         self._untold.clear()
+
+
+def _sent(path: str) -> str:
+    """Return a path of git's as one says it to the service, where a leading `~` is the user's home."""
+    return f"./{path}" if path.startswith("~") else path
+
+
+def _body(observation: Observation) -> dict[str, Any]:
+    """Return the observation as a body; of a bulk commit only as many files as a body may name."""
+    body = ObservationOut.of(observation).model_dump(mode="json", include=_OWN_FIELDS)
+    for field in _PATHS:
+        body[field] = [_sent(path) for path in body[field][:MAX_FILES]]
+    body["renames"] = [
+        {end: _sent(path) for end, path in rename.items()} for rename in body["renames"][:MAX_FILES]
+    ]
+    return body
 
 
 def _line(number: int, observation: Observation, files: Sequence[dict[str, str]]) -> Line:
@@ -77,9 +94,7 @@ def _run(service: Served, file: Path, rules: Rules) -> tuple[str, tuple[float, f
     name = file.name.partition(".")[0]
     records = history_lines(file)
     observations = [history_observation(record, time.time()) for record in records]
-    bodies = [
-        ObservationOut.of(each).model_dump(mode="json", include=set(_OWN_FIELDS)) for each in observations
-    ]
+    bodies = [_body(each) for each in observations]
     lines = [
         _line(number, observation, record["files"])
         for number, (observation, record) in enumerate(zip(observations, records, strict=True))
