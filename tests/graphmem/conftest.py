@@ -1,4 +1,4 @@
-"""Owns what the tests of the memory share: a path resolver over a history, and runs of an importer.
+"""Owns what the tests of the memory share: memories with a clock, a path resolver, runs of an importer.
 
 The path resolver's history is given as a set of names; an importer is driven as the memory drives it.
 """
@@ -6,16 +6,72 @@ The path resolver's history is given as a set of names; an importer is driven as
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from graphmem import Memory, Project
 from graphmem.capture.source import Batch, Importer, ImportTally
 from graphmem.errors import SourceError
 from graphmem.identity import PathResolver
+from graphmem.instant import from_iso
 from graphmem.model import ImportReport, Observation, Receipt
+
+NOON = from_iso("2026-05-01T12:00:00Z")
+
+
+@dataclass(slots=True)
+class Clock:
+    """The present moment as a test sets it, in epoch seconds."""
+
+    now: float = NOON
+
+    def __call__(self) -> float:
+        return self.now
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def open_memory(tmp_path: Path, clock: Clock) -> Iterator[Callable[..., Memory]]:
+    """A way to open a memory on the test's own home, again after it was closed; closed when the test ends."""
+    with ExitStack() as opened:
+        yield lambda home="home": opened.enter_context(Memory(tmp_path / home, clock=clock))
+
+
+@pytest.fixture
+def memory(open_memory: Callable[..., Memory]) -> Memory:
+    return open_memory()
+
+
+@pytest.fixture
+def shop(memory: Memory, tmp_path: Path) -> Project:
+    """A project at `tmp_path / "shop"`, a plain folder."""
+    (tmp_path / "shop").mkdir()
+    return memory.register(tmp_path / "shop")[0]
+
+
+@pytest.fixture
+def tell() -> Callable[..., Receipt]:
+    """Observe mappings, each of which must be taken or known, and wait until questions see them."""
+
+    def told(project: Project, *items: dict[str, Any] | Observation) -> Receipt:
+        receipt = project.observe(items)
+        assert receipt.rejected == ()
+        assert project.wait_visible()
+        return receipt
+
+    return told
 
 
 @pytest.fixture
