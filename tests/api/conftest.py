@@ -97,7 +97,7 @@ class Imported:
 
 
 def commit_stream(commits: Sequence[tuple[str, Sequence[str]]], start: int = 1_767_225_600) -> bytes:
-    """Return what `git fast-import` makes into commits (title, files changed), four hours apart: each a session."""
+    """Return what `git fast-import` makes into commits (title, files changed), each a session by itself."""
     stream = [b"feature done\n"]
     for number, (title, files) in enumerate(commits, 1):
         words = title.encode()
@@ -131,10 +131,12 @@ def shop(
     make_history: Callable[..., Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Imported:
-    """An imported repository: a and b change together, 模块 once along with a, c alone."""
+    """An imported repository: token and token_test change together, 模块 once along with token, c alone."""
     folder = tmp_path_factory.mktemp("imported")
-    commits = [(f"Change {number} of the token", ["src/a.py", "src/b.py"]) for number in range(9)]
-    commits += [("用户身份校验", ["src/模块.py", "src/a.py"]), ("Alone", ["src/c.py"])]
+    commits = [
+        (f"Change {number} of the token", ["src/token.py", "src/token_test.py"]) for number in range(20)
+    ]
+    commits += [("用户身份校验", ["src/模块.py", "src/token.py"]), ("Alone", ["src/c.py"])]
     path = make_history(folder / "shop", commits)
     program = Program(installation, folder / "home")
     program.good("import", "git", path)

@@ -16,33 +16,35 @@ QUESTIONS = (
     ("sessions",),
     ("stats",),
     ("search", "change"),
-    ("impact", "src/a.py"),
+    ("impact", "src/token.py"),
 )
 
 
 def test_the_alert_comes_first_and_then_the_files_with_their_evidence(shop: Any) -> None:
-    answer = shop.good("impact", "src/b.py", "--json").shape
-    shown = shop.good("impact", "src/b.py").out
+    answer = shop.good("impact", "src/token_test.py", "--json").shape
+    shown = shop.good("impact", "src/token_test.py").out
     assert answer["warning"]
     for line in answer["warning"].splitlines():
         assert line in shown
-    assert "9 of 9 times" in shown
+    assert "20 of 20 times" in shown
     assert "likely" in shown
     assert shown.index("What an agent is told") < shown.index("Files that may need a change too")
 
 
 def test_paths_are_read_from_the_current_folder(shop: Any) -> None:
-    inside = shop.good("impact", "b.py", "./c.py", "../src/a.py", "--json", cwd=shop.path / "src").shape
-    assert inside["paths"] == ["src/b.py", "src/c.py", "src/a.py"]
-    absolute = shop.good("impact", str(shop.path / "src" / "b.py"), "--json").shape
-    assert absolute["path"] == "src/b.py"
+    inside = shop.good(
+        "impact", "token_test.py", "./c.py", "../src/token.py", "--json", cwd=shop.path / "src"
+    ).shape
+    assert inside["paths"] == ["src/token_test.py", "src/c.py", "src/token.py"]
+    absolute = shop.good("impact", str(shop.path / "src" / "token_test.py"), "--json").shape
+    assert absolute["path"] == "src/token_test.py"
 
 
 def test_a_named_project_takes_paths_from_its_root_when_asked_from_outside(shop: Any) -> None:
     outside = shop.path.parent
     for reference in ("shop", str(shop.path), "./shop", f"{shop.path}/src"):
-        found = shop.good("impact", "src/b.py", "--json", "--project", reference, cwd=outside).shape
-        assert (found["path"], found["status"]) == ("src/b.py", "known")
+        found = shop.good("impact", "src/token_test.py", "--json", "--project", reference, cwd=outside).shape
+        assert (found["path"], found["status"]) == ("src/token_test.py", "known")
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question[0])
@@ -88,11 +90,11 @@ def test_an_unknown_file_says_unknown_and_why(shop: Any) -> None:
 def test_a_deleted_file_says_gone(graphmem: Any, git_repository: Callable[..., Any]) -> None:
     repository = git_repository("shop")
     for number in range(3):
-        repository.touch(f"Change {number}", "src/a.py", "src/b.py")
-    repository.commit("Remove b", {"src/b.py": None})
+        repository.touch(f"Change {number}", "src/token.py", "src/token_test.py")
+    repository.commit("Remove b", {"src/token_test.py": None})
     graphmem.good("import", "git", cwd=repository.path)
-    assert "Gone: " in graphmem.good("impact", "src/b.py", cwd=repository.path).out
-    assert graphmem.good("impact", "src/a.py", "--json", cwd=repository.path).shape["affected"] == []
+    assert "Gone: " in graphmem.good("impact", "src/token_test.py", cwd=repository.path).out
+    assert graphmem.good("impact", "src/token.py", "--json", cwd=repository.path).shape["affected"] == []
 
 
 def test_a_path_outside_the_project_is_refused(shop: Any) -> None:
@@ -139,7 +141,7 @@ def test_a_text_is_searched_in_both_languages(shop: Any) -> None:
 def test_a_list_goes_on_where_the_cursor_says(shop: Any) -> None:
     first = shop.good("observations", "--limit", "6", "--json").shape
     rest = shop.good("observations", "--cursor", first["next_cursor"], "--json").shape
-    assert (len(first["items"]), len(rest["items"]), rest["next_cursor"]) == (6, 5, None)
+    assert (len(first["items"]), len(rest["items"]), rest["next_cursor"]) == (6, 16, None)
     assert "--cursor" in shop.good("observations", "--limit", "6").out
 
 
