@@ -54,6 +54,8 @@ _DESCRIPTION = (
 logger = logging.getLogger("graphmem.service")
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# An address may hold a whole task's text: 64 KiB, three times that when it is escaped.
+_HEAD_BYTES = 256 * 1024
 _GRACEFUL_SECONDS = 4
 _IMPORT_SECONDS = 10.0
 _LOG_BYTES = 4 * 1024 * 1024
@@ -202,6 +204,7 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
             http="h11",
             loop="asyncio",
             server_header=False,
+            h11_max_incomplete_event_size=_HEAD_BYTES,
             timeout_graceful_shutdown=_GRACEFUL_SECONDS,
         )
         with _log_file(home):

@@ -167,6 +167,11 @@ def test_the_limit_cuts_the_list_of_affected(service: Any, shop: str) -> None:
         assert 1 <= len(found["affected"]) <= limit
 
 
+def test_a_whole_tasks_text_fits_into_the_address(service: Any, shop: str) -> None:
+    parameters = {"path": "src/cart/page.ts", "intent": "令牌 " * 5_000}
+    assert service.client.get(f"{shop}/impact", params=parameters).status_code == 200
+
+
 def test_a_query_finds_texts_in_both_languages_and_says_what_is_missing(service: Any, shop: str) -> None:
     for text, found_id in (
         ("token format", "pair-"),
