@@ -1,0 +1,151 @@
+"""Owns `graphmem evaluate`: the predictor behind `/impact`, replayed over a history beside the baselines.
+
+It is not the protocol (that is `inference.replay`) and stores nothing: the postings live in memory. Nothing
+is asked about work that had not been told before the question.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from typing import Literal
+
+from graphmem.capture.git import GitImporter
+from graphmem.capture.intake import Intake
+from graphmem.capture.jsonl import JsonlImporter
+from graphmem.capture.source import Importer
+from graphmem.derived import open_derived
+from graphmem.errors import SourceError
+from graphmem.identity import PathResolver
+from graphmem.journal import Entry
+from graphmem.model import Observation
+from graphmem.postings import Postings
+from graphmem.projection import mentions_of, project
+from graphmem.recall.predictor import Asker, predict
+from inference.baselines import GlobalFrequency, Jaccard, Rose, SameFolder
+from inference.metrics import DEPTH
+from inference.replay import Context, Line, Outcome, Predictor, Rules, replay
+
+GRAPHMEM = "GraphMem"
+_BATCH = 500
+
+SourceKind = Literal["git", "jsonl"]
+Progress = Callable[[int, int | None], None]
+
+
+class RecallPredictor:
+    """The predictor that answers `/impact`, on postings in memory that learn line by line.
+
+    Args:
+        observations: the history; a line's `number` is an index into it.
+    """
+
+    def __init__(self, observations: Sequence[Observation]) -> None:
+        self._observations = observations
+        self._database = open_derived(None)
+        self._postings = Postings(self._database)
+        self._untold: list[Entry] = []
+
+    def observe(self, line: Line) -> None:
+        """Learn a line; it is projected at the next question, or when a batch is full."""
+        self._untold.append(Entry(line.number + 1, self._observations[line.number]))
+        if len(self._untold) >= _BATCH:
+            self._tell()
+
+    def predict(self, path: str, context: Context) -> list[tuple[str, float]]:
+        """Return what the impact answer would list."""
+        self._tell()
+        with self._postings.view() as view:
+            file = view.file(path)
+            if file is None:
+                return []
+            found = predict(view, [file], Asker(context.at, context.actor), DEPTH)
+        return [(entry.file.path, entry.ranked.probability) for entry in found.ranked]
+
+    def close(self) -> None:
+        """Free the postings."""
+        self._database.close()
+
+    def _tell(self) -> None:
+        if self._untold:
+            project(self._database, self._untold)
+            self._untold.clear()
+
+
+def evaluate(
+    kind: SourceKind, location: str, *, intent: bool = False, progress: Progress | None = None
+) -> dict[str, Outcome]:
+    """Replay a source and return how GraphMem and each baseline did, by name, GraphMem first.
+
+    Args:
+        kind: a git repository, or a file of observations or history lines.
+        location: its path.
+        intent: tell the predictors the task's words, which are the titles here.
+        progress: told `(done, total)` in lines, while reading with an unknown total.
+
+    Raises:
+        SourceError: the source can't be read, or holds nothing.
+    """
+    observations = read_source(kind, location, progress)
+    return evaluate_observations(observations, Rules(intent=intent), progress)
+
+
+def evaluate_observations(
+    observations: Sequence[Observation], rules: Rules | None = None, progress: Progress | None = None
+) -> dict[str, Outcome]:
+    """Replay observations in the order given; see `evaluate`."""
+    with closing(RecallPredictor(observations)) as recall:
+        predictors: dict[str, Predictor] = {
+            GRAPHMEM: recall,
+            "ROSE": Rose(),
+            "Jaccard": Jaccard(),
+            "same folder": SameFolder(),
+            "frequency": GlobalFrequency(),
+        }
+        return replay(lines_of(observations), predictors, rules, progress)
+
+
+def lines_of(observations: Iterable[Observation]) -> list[Line]:
+    """Return the observations as lines of the protocol."""
+    return [
+        Line(
+            number,
+            observation.at,
+            observation.session,
+            observation.actor,
+            observation.title,
+            tuple(mentions_of(observation)),
+        )
+        for number, observation in enumerate(observations)
+    ]
+
+
+def read_source(kind: SourceKind, location: str, progress: Progress | None = None) -> list[Observation]:
+    """Return all good observations of a source, each id once, in its order.
+
+    Raises:
+        SourceError: the source can't be read, or holds nothing.
+    """
+    match kind:
+        case "git":
+            importer: Importer = GitImporter(location)
+        case "jsonl":
+            importer = JsonlImporter(location)
+    found: dict[str, Observation] = {}
+    known: set[str] = set()
+    folder = os.path.dirname(os.path.abspath(location))
+    resolver = PathResolver([folder], known.__contains__, None, lambda root: None)
+    intake = Intake(resolver.resolve, time.time())
+    with closing(importer.batches()) as batches:
+        for batch in batches:
+            taken, _ = intake.accept_all(batch.items)
+            for observation in taken:
+                found.setdefault(observation.id, observation)
+                known.update(mention.path for mention in mentions_of(observation))
+            if progress is not None:
+                progress(batch.done, batch.total)
+    if not found:
+        raise SourceError(f"{location} holds no observation that can be replayed; name another source.")
+    return list(found.values())
