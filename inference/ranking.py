@@ -44,10 +44,11 @@ def candidates(
 ) -> list[int]:
     """Return the files worth ranking, most promising first: by signals, then what the actor had in hand.
 
-    The caller looks up their standings and profiles, and may add files of its own.
+    Of equals the one met in newer evidence comes first: numbers say nothing, as a rebuild gives others. The
+    caller looks up their standings and profiles, and may add files of its own.
     """
     found = describe(histories, {}, {}, recent)
-    found.sort(key=lambda candidate: (-strength(candidate), -candidate.at_hand, candidate.file))
+    found.sort(key=lambda candidate: (-strength(candidate), -candidate.at_hand))
     return [candidate.file for candidate in found[:at_most]]
 
 
@@ -60,7 +61,9 @@ def rank(
     among: Collection[int] | None = None,
     weights: Weights = WEIGHTS,
 ) -> list[Ranked]:
-    """Return the most probable companions of the queried files, best first; the queried ones are left out.
+    """Return the most probable companions of the queried files, best first, equals by path.
+
+    The queried files themselves are left out.
 
     Args:
         histories: what is known of each queried file; several known files are combined by noisy-or.
@@ -72,11 +75,11 @@ def rank(
         weights: the numbers of the formula.
     """
     pairs = joint_evidence(histories)
-    found = describe(histories, profiles, standings or {}, recent, pairs)
+    standings = standings or {}
     scored = [
-        (-probability(candidate, weights), -candidate.file_score, candidate.file, candidate)
-        for candidate in found
-        if among is None or candidate.file in among
+        (-probability(found, weights), -found.file_score, standings.get(found.file, _UNKNOWN).path, found)
+        for found in describe(histories, profiles, standings, recent, pairs)
+        if among is None or found.file in among
     ]
     scored.sort(key=lambda entry: entry[:3])
     return [_ranked(candidate, -negative, pairs) for negative, _, _, candidate in scored[:at_most]]
@@ -89,7 +92,7 @@ def describe(
     recent: Sequence[Occasion],
     pairs: PairEvidence | None = None,
 ) -> list[Candidate]:
-    """Return every file that could be named, in no order, with what the formula needs.
+    """Return every file that could be named, as it is met in the evidence, with what the formula needs.
 
     Arguments as for `rank`; `pairs` spares counting twice.
     """
@@ -98,8 +101,9 @@ def describe(
     scores = (pairs or joint_evidence(histories)).scores
     sequences = sequels(histories)
     at_hand = recency(recent)
-    files = scores.keys() | sequences.keys() | standings.keys() | at_hand.keys()
-    files -= {history.file for history in histories}
+    files = dict.fromkeys((*scores, *sequences, *at_hand, *standings))
+    for history in histories:
+        files.pop(history.file, None)
     about = concept_scores(
         (history.concepts for history in histories),
         {file: profile for file, profile in profiles.items() if file in files},

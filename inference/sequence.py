@@ -90,7 +90,7 @@ def sequels(histories: Iterable[FileHistory]) -> dict[int, Sequel]:
     missing: dict[int, tuple[float, float]] = {}
     for history in histories:
         read, followed = read_scores(history), follow_scores(history)
-        for file in read.keys() | followed.keys():
+        for file in dict.fromkeys((*read, *followed)):
             no_read, no_follow = missing.get(file, (1.0, 1.0))
             missing[file] = (
                 no_read * (1.0 - read.get(file, 0.0)),
@@ -103,4 +103,4 @@ def next_files(histories: Sequence[FileHistory], recent: Sequence[Occasion] = ()
     """Return files of the following piece of work with their probability, best first."""
     known = {history.file for history in histories}
     scores = {file: sequel.followed for file, sequel in sequels(histories).items() if file not in known}
-    return sorted(((f, s) for f, s in scores.items() if s > 0), key=lambda entry: (-entry[1], entry[0]))
+    return sorted(((f, s) for f, s in scores.items() if s > 0), key=lambda entry: -entry[1])
