@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from graphmem.postings import FileView, View
 from inference.concepts import idf
-from inference.evidence import FileHistory, Ranked, Standing
+from inference.evidence import FileHistory, Occasion, Ranked, Standing
 from inference.ranking import candidates, rank
 from inference.sequence import next_files
 
@@ -47,8 +47,23 @@ class Predictions:
     linked: tuple[FileView, ...]
 
 
-def predict(view: View, files: Sequence[FileView], asker: Asker, at_most: int) -> Predictions:
-    """Rank the living files that may change along with `files`; ties go by path."""
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What inference is given for one question: arguments of `inference.ranking.rank`, and the living files.
+
+    `linked` are the candidates that have evidence, most promising first.
+    """
+
+    histories: tuple[FileHistory, ...]
+    profiles: Mapping[int, Mapping[int, float]]
+    standings: Mapping[int, Standing]
+    recent: tuple[Occasion, ...]
+    living: Mapping[int, FileView]
+    linked: tuple[int, ...]
+
+
+def gather(view: View, files: Sequence[FileView], asker: Asker) -> Material:
+    """Fetch what is needed to rank the living files that may change along with `files`."""
     histories = [replace(view.history(file.id), path=file.path) for file in files]
     recent = () if asker.actor is None else view.recent_of(asker.actor)
     linked = candidates(histories, _CANDIDATES)
@@ -60,13 +75,20 @@ def predict(view: View, files: Sequence[FileView], asker: Asker, at_most: int) -
     heat = view.heat(living, asker.now)
     standings = {id: Standing(file.path, heat[id]) for id, file in living.items()}
     weighted, profiles = _profiles(view, histories, foremost[:_PROFILED])
-    ranked = rank(weighted, profiles, standings, recent, at_most, living.keys())
+    return Material(tuple(weighted), profiles, standings, tuple(recent), living, tuple(linked))
+
+
+def predict(view: View, files: Sequence[FileView], asker: Asker, at_most: int) -> Predictions:
+    """Rank the living files that may change along with `files`; ties go by path."""
+    found = gather(view, files, asker)
+    living = found.living
+    ranked = rank(found.histories, found.profiles, found.standings, found.recent, at_most, living.keys())
     predictions = [Prediction(living[entry.file], entry) for entry in ranked]
     predictions.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))
     return Predictions(
         tuple(predictions),
-        _upcoming(view, next_files(weighted, recent)),
-        tuple(living[file] for file in linked if file in living),
+        _upcoming(view, next_files(found.histories, found.recent)),
+        tuple(living[file] for file in found.linked if file in living),
     )
 
 
