@@ -94,11 +94,11 @@ class RemoteBackend:
 
     def impact(self, project: str, question: ImpactQuestion) -> Shape:
         """Return what else changes."""
-        asked = asdict(question)
-        paths = asked.pop("paths")
-        if len(paths) == 1:
-            return self._get(f"{_project(project)}/impact", path=paths[0], **asked)
-        return self._post(f"{_project(project)}/impact", {"paths": paths, **asked})
+        answer = self._post(f"{_project(project)}/impact", asdict(question))
+        if len(question.paths) == 1:
+            # As GET answers, but an address has no room for a long intent.
+            return answer | {"path": answer["paths"][0], "paths": []}
+        return answer
 
     def observations(self, project: str, question: ObservationQuestion) -> Shape:
         """Return a page of observations, newest first."""
