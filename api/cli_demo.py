@@ -37,35 +37,33 @@ _NEXT = (
 @pass_invocation
 def demo_command(invocation: Invocation, repository: Path | None, repo: Path | None, keep: bool) -> None:
     """Show what GraphMem does, on a story and on a real history; nothing is kept."""
-    from api.demo import demo_home, plain, repository_around, show, tell_history, tell_story
+    from api.demo import demo_home, parts, plain, repository_around, show
     from graphmem.errors import SourceError
 
     named = repo or repository
     chosen = repository_around(named or Path.cwd())
     if named and chosen is None:
         raise SourceError(f"{named} is in no git repository: name the folder of one.")
+    home = invocation.settings().home if keep else None
+    screen = None if invocation.as_json else _opened(home)
     shapes = {}
-    screen = None if invocation.as_json else Screen()
-    if screen is not None:
-        screen.line(("What GraphMem tells a coding agent before it edits a file", "bold"))
-        kept = f"Kept in {invocation.settings().home}." if keep else "Nothing of this is kept."
-        screen.line((f"learnt from what was changed along, again and again. {kept}", "dim"))
-    with demo_home(invocation.settings().home if keep else None) as home:
-        story = tell_story(home)
-        shapes["story"] = plain(story)
-        if screen is not None:
-            show(screen, "1. A story: people and agents build a web shop", story)
-        if chosen is not None:
-            history = tell_history(home, chosen)
-            shapes["history"] = plain(history)
+    with demo_home(home) as place:
+        for part in parts(place, chosen, insist=named is not None):
+            shapes[part.name] = plain(part)
             if screen is not None:
-                show(screen, f"2. A real history: {chosen.name}", history)
-    if screen is None:
-        return invocation.answer(shapes, lambda _: None)
-    if chosen is None:
-        screen.heading("2. A real history")
-        screen.line("No repository is around the current folder: name one with --repo PATH.", indent=2)
-    return _say_what_next(screen)
+                show(screen, part)
+    if screen is not None:
+        _say_what_next(screen)
+    else:
+        invocation.answer(shapes, lambda _: None)
+
+
+def _opened(home: Path | None) -> Screen:
+    screen = Screen()
+    screen.line(("What GraphMem tells a coding agent before it edits a file", "bold"))
+    kept = f"It is kept in {home}." if home else "Nothing of this is kept."
+    screen.line((f"learnt from what changed together, again and again. {kept}", "dim"))
+    return screen
 
 
 def _say_what_next(screen: Screen) -> None:

@@ -6,6 +6,7 @@ It is not the replay (`graphmem.evaluation`, `inference.replay`) and stores noth
 from __future__ import annotations
 
 import os
+from typing import Literal
 
 import click
 
@@ -49,7 +50,7 @@ def evaluate_jsonl(invocation: Invocation, source: str, intent: bool) -> None:
     _evaluate(invocation, "jsonl", source, intent)
 
 
-def _evaluate(invocation: Invocation, kind: str, source: str, intent: bool) -> None:
+def _evaluate(invocation: Invocation, kind: Literal["git", "jsonl"], source: str, intent: bool) -> None:
     from api.evaluation_view import plain, show_evaluation
     from graphmem.evaluation import evaluate
 

@@ -22,7 +22,7 @@ from api.backend_local import LocalBackend
 from api.impact_view import affected_row
 from api.isolation import own_root
 from api.progress import ProgressBar
-from api.schemas import ImpactOut, ImportReportOut, LinkOut
+from api.schemas import ImpactOut, LinkOut
 from api.screen import Screen, counted, evidence_words, percent
 from graphmem import Memory, Project
 from graphmem.errors import SourceError
@@ -38,13 +38,23 @@ _CANDIDATES = 20
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """One part of the demo: what went in, what is answered about one file, and the strongest links."""
+    """What there is to show of one history: what went in, the answer about one file, the strongest links."""
 
     report: Shape
     sessions: int
     files: int
     answer: Shape | None
     links: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the demo; without a showing, `sentence` says why there is none."""
+
+    name: str
+    title: str
+    showing: Showing | None = None
+    sentence: str = ""
 
 
 def story_file() -> Path:
@@ -76,7 +86,29 @@ def demo_home(keep: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def tell_story(home: Path) -> Showing:
+def parts(home: Path, repository: Path | None, *, insist: bool) -> Iterator[Part]:
+    """Yield the story, then the history of `repository`, each as soon as it is imported.
+
+    Raises:
+        SourceError: the story is missing, or, with `insist`, the repository can't be read.
+    """
+    yield Part("story", "1. A story: people and agents build a web shop", _story(home))
+    if repository is None:
+        sentence = "There is none around the current folder: name one with --repo PATH."
+        yield Part("history", "2. A real history", None, sentence)
+        return
+    title = f"2. A real history: {repository.name}"
+    source = HistorySource("git", str(repository))
+    try:
+        part = Part("history", title, _showing(home, repository, source, time.time))
+    except SourceError as error:
+        if insist:
+            raise
+        part = Part("history", title, None, str(error))
+    yield part
+
+
+def _story(home: Path) -> Showing:
     """Import the story as if it were the evening of its last day, and choose what to show."""
     source = story_file()
     with source.open(encoding="utf-8") as lines:
@@ -85,11 +117,6 @@ def tell_story(home: Path) -> Showing:
     shop = home / "shop"
     shop.mkdir(parents=True, exist_ok=True)
     return _showing(home, shop, HistorySource("jsonl", str(source)), lambda: last + HOUR)
-
-
-def tell_history(home: Path, repository: Path) -> Showing:
-    """Import the history of the repository at `repository` and choose what to show."""
-    return _showing(home, repository, HistorySource("git", str(repository)), time.time)
 
 
 def _showing(home: Path, root: Path, source: HistorySource, clock: Callable[[], float]) -> Showing:
@@ -128,17 +155,17 @@ def repository_around(folder: Path) -> Path | None:
     return None if checkout is None else Path(checkout.root or checkout.common_dir)
 
 
-def show(screen: Screen, title: str, found: Showing) -> None:
+def show(screen: Screen, part: Part) -> None:
     """Print one part of the demo."""
-    screen.heading(title)
+    screen.heading(part.title)
+    found = part.showing
+    if found is None:
+        screen.line(part.sentence, indent=2)
+        return
     report = found.report
-    thing = "commit" if report["source"] == "git" else "observation"
-    counts = (
-        counted(report["accepted"], thing),
-        counted(found.sessions, "session"),
-        counted(found.files, "file"),
-    )
-    screen.line(", ".join(counts), (f"  in {report['took_ms'] / 1000:.1f} s", "dim"), indent=2)
+    taken = counted(report["accepted"], "commit" if report["source"] == "git" else "observation")
+    known = f"{counted(found.sessions, 'session')}, {counted(found.files, 'file')}"
+    screen.line(f"{taken}, {known}", (f"  in {report['took_ms'] / 1000:.1f} s", "dim"), indent=2)
     for item in report["left_out"]:
         screen.line((f"{counted(item['count'], 'file')} left out: {item['reason']}", "dim"), indent=2)
     for remark in report["remarks"]:
@@ -182,10 +209,9 @@ def _show_links(screen: Screen, links: Sequence[Shape]) -> None:
     )
 
 
-def plain(found: Showing) -> Shape:
+def plain(part: Part) -> Shape:
     """Return one part of the demo as plain data, in HTTP's shapes."""
-    return {
-        "report": ImportReportOut.model_validate(found.report).model_dump(mode="json"),
-        "impact": found.answer,
-        "links": list(found.links),
-    }
+    found = part.showing
+    if found is None:
+        return {"reason": part.sentence}
+    return {"report": found.report, "impact": found.answer, "links": list(found.links)}
