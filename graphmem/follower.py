@@ -114,7 +114,7 @@ class Follower:
                 database = self._database
                 if database is None or self._rebuild_wanted:
                     database = self._replace()
-                catch_up(self._journal, database, self._advanced, lambda: self._stopping)
+                catch_up(self._journal, database, self._advanced, self._is_interrupted)
                 self._advanced()
                 failures = 0
             except GraphMemError as fault:
@@ -129,6 +129,9 @@ class Follower:
                     StorageError(f"{self._path} can't follow the journal ({cause}); run `graphmem doctor`."),
                     failures,
                 )
+
+    def _is_interrupted(self) -> bool:
+        return self._stopping or self._rebuild_wanted
 
     def _has_work(self) -> bool:
         """Wait for something to do; False when it is time to end."""
@@ -163,6 +166,9 @@ class Follower:
     def _has_reached(self, target: Watermark) -> bool:
         return self._database is not None and not self._rebuild_wanted and _reached(self._mark, target)
 
+    def _is_stuck(self) -> bool:
+        return self._fault is not None and self._given_up == self._wanted
+
     def notify(self) -> None:
         """Say that the journal has grown."""
         head = Watermark(*self._journal.head())
@@ -175,14 +181,14 @@ class Follower:
         target = Watermark(*self._journal.head())
         deadline = time.monotonic() + timeout
         with self._state:
-            while not self._has_reached(target) and self._fault is None:
+            while not self._has_reached(target) and not self._is_stuck():
                 if until is not None and until():
                     return False
                 left = deadline - time.monotonic()
                 if left <= 0 or self._stopping:
                     return False
                 self._state.wait(min(left, 0.2))
-            return self._fault is None
+            return self._has_reached(target)
 
     def lag(self) -> int:
         """Return how many journal entries are not visible yet."""
@@ -201,26 +207,27 @@ class Follower:
         Raises:
             UnavailableError: the file is being replaced and not there yet.
         """
-        with ExitStack() as stack:
-            with self._state:
-                self.await_start(patience)
-                database = self._database
-                if database is None:
-                    raise self._fault or UnavailableError(
-                        f"{self._path} is being rebuilt from the journal; ask again in a moment."
-                    )
-                view = stack.enter_context(Postings(database).view(as_of))
-            try:
+        database: Database | None = None
+        try:
+            with ExitStack() as stack:
+                with self._state:
+                    self.await_start(patience)
+                    database = self._database
+                    if database is None:
+                        raise self._fault or UnavailableError(
+                            f"{self._path} is being rebuilt from the journal; ask again in a moment."
+                        )
+                    view = stack.enter_context(Postings(database).view(as_of))
                 yield view
-            except DamageError:
-                self.rebuild(database)
-                raise
+        except DamageError:
+            self.rebuild(database)
+            raise
 
     def await_start(self, patience: float = PATIENCE) -> None:
         """Wait until a rebuild has reached what there was when it began, at most `patience` seconds."""
         with self._state:
             self._state.wait_for(
-                lambda: self._has_reached(self._at_start) or self._stopping or self._fault is not None,
+                lambda: self._has_reached(self._at_start) or self._stopping or self._is_stuck(),
                 patience,
             )
 
