@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from io import TextIOWrapper
+from typing import Any
 
 import click
 
@@ -41,8 +42,19 @@ COMMANDS = {
 }
 
 
+class ReaderGoneError(Exception):
+    """Whoever read the answer has closed the pipe; click would take that for a failure."""
+
+
 class LazyGroup(click.Group):
     """A group that loads a command's module when the command is named or listed."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a reader that has seen enough is told apart from other faults."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGoneError from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands' names in the order of `COMMANDS`."""
@@ -102,7 +114,7 @@ def run(arguments: Sequence[str]) -> int:
         return _said(error.format_message(), FAILED)
     except (KeyboardInterrupt, click.Abort):
         return _said("stopped; run the same command again to go on", STOPPED)
-    except BrokenPipeError:
+    except (BrokenPipeError, ReaderGoneError):
         # Whoever read the answer has seen enough; a second failure at the interpreter's end is kept silent.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return GOOD

@@ -45,9 +45,9 @@ def demo_command(invocation: Invocation, repository: Path | None, repo: Path | N
     if named and chosen is None:
         raise SourceError(f"{named} is in no git repository: name the folder of one.")
     home = invocation.settings().home if keep else None
-    screen = None if invocation.as_json else _opened(home)
     shapes = {}
     with demo_home(home) as place:
+        screen = None if invocation.as_json else _opened(home)
         for part in parts(place, chosen, insist=named is not None):
             shapes[part.name] = plain(part)
             if screen is not None:

@@ -80,6 +80,7 @@ def story_file() -> Path:
 def demo_home(keep: Path | None) -> Iterator[Path]:
     """Provide the home of the demo: `keep`, which stays, or a temporary one, which is removed."""
     if keep is not None:
+        Home(keep).prepare()
         yield keep
         return
     with tempfile.TemporaryDirectory(prefix="graphmem-demo-", ignore_cleanup_errors=True) as folder:
@@ -113,9 +114,8 @@ def _story(home: Path) -> Showing:
     source = story_file()
     with source.open(encoding="utf-8") as lines:
         last = max(from_iso(json.loads(line)["at"]) for line in lines)
-    Home(home).prepare()
     shop = home / "shop"
-    shop.mkdir(parents=True, exist_ok=True)
+    shop.mkdir(exist_ok=True)
     return _showing(home, shop, HistorySource("jsonl", str(source)), lambda: last + HOUR)
 
 

@@ -142,7 +142,7 @@ def _token(home: Home) -> Check:
     except FileNotFoundError:
         return Check("token", Outcome.OK, "will be made when the service first starts")
     if mode & 0o077:
-        remedy = f"chmod 600 {home.token_file}"
+        remedy = f"chmod 600 {home.token_file}; if somebody may have read it, delete it: a new one is made."
         return Check("token", Outcome.PROBLEM, f"others may read it (mode {mode:03o})", remedy)
     return Check("token", Outcome.OK, f"only you may read it (mode {mode:03o})")
 
