@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from graphmem.errors import InvalidInputError
 from graphmem.instant import DAY, HOUR, from_iso, to_iso
@@ -29,6 +29,23 @@ MAX_NAME = 200
 MAX_PATH = 4_096
 
 Resolve = Callable[[str, str | None], str | None]
+
+
+def _bounded(least: int, most: int) -> AfterValidator:
+    """Bound a text's length here: pydantic's own bound refuses lone surrogates, which are to be replaced."""
+
+    def check(text: str) -> str:
+        if not least <= len(text) <= most:
+            raise ValueError(f"must have {least} to {most} characters")
+        return text
+
+    return AfterValidator(check)
+
+
+Name = Annotated[str, _bounded(0, MAX_NAME)]
+Id = Annotated[str, _bounded(1, MAX_ID)]
+RawPath = Annotated[str, _bounded(0, MAX_PATH)]
+Files = Annotated[list[RawPath], Field(max_length=MAX_FILES)]
 
 
 def _epoch(value: object) -> object:
@@ -62,37 +79,33 @@ class RenameIn(BaseModel):
     """A rename as it comes in."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
-    old: str = Field(alias="from", max_length=MAX_PATH, min_length=1)
-    new: str = Field(alias="to", max_length=MAX_PATH, min_length=1)
-
-
-PathIn = Annotated[str, Field(max_length=MAX_PATH)]
-FilesIn = Annotated[list[PathIn], Field(max_length=MAX_FILES)]
+    old: RawPath = Field(alias="from")
+    new: RawPath = Field(alias="to")
 
 
 class ObservationIn(BaseModel):
     """An observation as it comes in, by HTTP, as a JSON line or from the library."""
 
     model_config = ConfigDict(extra="allow", strict=True)
-    id: str | None = Field(default=None, max_length=MAX_ID, min_length=1)
-    session: str | None = Field(default=None, max_length=MAX_NAME)
-    source: str = Field(default="api", max_length=MAX_NAME)
-    actor: str = Field(default="", max_length=MAX_NAME)
-    branch: str | None = Field(default=None, max_length=MAX_NAME)
-    type: str = Field(default="change", max_length=MAX_NAME)
+    id: Id | None = None
+    session: Name | None = None
+    source: Name = "api"
+    actor: Name = ""
+    branch: Name | None = None
+    type: Name = "change"
     title: str = ""
     intent: str = ""
     narrative: str = ""
     facts: list[Annotated[FactIn, BeforeValidator(_fact)]] = Field(default=[], max_length=MAX_CONCEPTS)
-    concepts: list[Annotated[str, Field(max_length=MAX_NAME)]] = Field(default=[], max_length=MAX_CONCEPTS)
-    files_read: FilesIn = []
-    files_modified: FilesIn = []
-    files_added: FilesIn = []
-    files_deleted: FilesIn = []
+    concepts: list[Name] = Field(default=[], max_length=MAX_CONCEPTS)
+    files_read: Files = []
+    files_modified: Files = []
+    files_added: Files = []
+    files_deleted: Files = []
     renames: list[RenameIn] = Field(default=[], max_length=MAX_FILES)
     at: Annotated[float | None, BeforeValidator(_epoch)] = None
-    cwd: str | None = Field(default=None, max_length=MAX_PATH)
-    reference: str | None = Field(default=None, max_length=MAX_NAME)
+    cwd: RawPath | None = None
+    reference: Name | None = None
 
 
 class RefusedError(Exception):
