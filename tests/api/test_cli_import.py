@@ -162,41 +162,36 @@ def test_a_history_line_of_the_public_data_is_understood(graphmem: Any, tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("through", ["files", "service"])
 def test_an_interrupted_import_stops_cleanly_and_goes_on(
-    graphmem: Any, git_repository: Callable[..., Any], eventually: Callable[..., Any]
+    graphmem: Any,
+    make_history: Callable[..., Path],
+    eventually: Callable[..., Any],
+    tmp_path: Path,
+    through: str,
 ) -> None:
-    commits = 12_000
-    repository = git_repository("long")
-    stream = [b"feature done\n"]
-    for number in range(commits):
-        data = b"%d" % number
-        stream.append(
-            b"commit refs/heads/main\nmark :%d\ncommitter T <t@example.invalid> %d +0000\ndata 1\nx%s\n"
-            % (number + 1, 1_600_000_000 + number * 60, b"\nfrom :%d" % number if number else b"")
-        )
-        stream += [
-            b"M 100644 inline f%d.py\ndata %d\n%s\n" % (number % 50 + k, len(data), data) for k in (0, 1)
-        ]
-    stream.append(b"done\n")
-    repository.git("fast-import", "--quiet", input=b"".join(stream))
+    titles = [
+        (f"Change {number}", [f"f{number % 50}.py", f"f{number % 50 + 1}.py"]) for number in range(12_000)
+    ]
+    path = make_history(tmp_path / "long", titles)
+    if through == "service":
+        graphmem.good("serve", "--detach", "--port", "0")
     running = subprocess.Popen(
-        graphmem.command("import", "git", repository.path),
+        graphmem.command("import", "git", path),
         env=graphmem.environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     with running:
-        journals = graphmem.home / "projects"
-        eventually(
-            lambda: [file for file in journals.glob("*/journal.db*") if file.stat().st_size > 200_000], 60
-        )
+        journals = (graphmem.home / "projects").glob
+        eventually(lambda: any(file.stat().st_size > 200_000 for file in journals("*/journal.db*")), 60)
         os.kill(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert "Traceback" not in err
     assert running.returncode == 130, (out, err)
     assert err.splitlines()[-1] == "stopped; run the same command again to go on"
-    rest = graphmem.good("import", "git", repository.path, "--json").shape
-    assert 0 < rest["accepted"] < commits
-    slug = graphmem.good("projects", "--json").shape["items"][0]["slug"]
-    assert graphmem.good("stats", "--json", "--project", slug).shape["observations"] == commits
+    rest = graphmem.good("import", "git", path, "--json").shape
+    assert 0 < rest["accepted"] < len(titles)
+    assert graphmem.good("stats", "--json", "--project", "long").shape["observations"] == len(titles)
+    graphmem.good("stop")
