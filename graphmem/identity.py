@@ -91,6 +91,7 @@ class PathResolver:
             raise InvalidInputError("The path is empty; name a file.", field)
         _refuse_impossible(raw, field)
         _refuse_impossible(cwd or "", "cwd")
+        raw, cwd = spelling.encodable(raw), None if cwd is None else spelling.encodable(cwd)
         place = self._read(spelling.from_url(raw), cwd)
         if raw.startswith('"') and not (place is not None and place.found):
             place = self._read(spelling.unquoted(raw), cwd)

@@ -165,6 +165,11 @@ def has_surrogates(text: str) -> bool:
     return not text.isascii() and _SURROGATE.search(text) is not None
 
 
+def encodable(path: str) -> str:
+    """Return the path as a file system can be asked for it: surrogates that stand for no byte are U+FFFD."""
+    return _NO_BYTE.sub("\ufffd", path) if has_surrogates(path) else path
+
+
 def escaped(path: str) -> str:
     r"""Return the path without lone surrogates: a byte that is not UTF-8 becomes `\xe9`.
 
@@ -173,7 +178,7 @@ def escaped(path: str) -> str:
     """
     if not has_surrogates(path):
         return path
-    raw = _NO_BYTE.sub("\ufffd", path).encode("utf-8", "surrogateescape")
+    raw = encodable(path).encode("utf-8", "surrogateescape")
     return raw.decode("utf-8", "backslashreplace")
 
 

@@ -211,7 +211,7 @@ class Intake:
             try:
                 path = self._resolve(clean, parsed.cwd)
             except InvalidInputError as error:
-                problems.append(FieldProblem(field, str(error)))
+                problems.append(FieldProblem("cwd" if error.field == "cwd" else field, str(error)))
                 return None
             if path is None:
                 notes.append(f"{field}: a path that a redactor changed was dropped")
@@ -232,7 +232,7 @@ class Intake:
             if old and new and old != new:
                 renames.append(Rename(old, new))
         if problems:
-            raise RefusedError(tuple(problems))
+            raise RefusedError(tuple(dict.fromkeys(problems)))
         targets = {rename.new for rename in renames}
         moved = targets | {rename.old for rename in renames}
         # A former name is a file of its own again where this work says that it added one.

@@ -339,7 +339,7 @@ def at_root(tmp_path: Path) -> Intake:
         ({"files_deleted": ["C:\\other\\z"]}, "files_deleted.0"),
         ({"renames": [{"from": "a", "to": "../../b"}]}, "renames.0.to"),
         ({"renames": [{"from": "/r/a", "to": "b"}]}, "renames.0.from"),
-        ({"files_read": ["a.py"], "cwd": "/somewhere/else\x00"}, "files_read.0"),
+        ({"files_read": ["a.py", "b.py"], "cwd": "/somewhere/else\x00"}, "cwd"),
     ],
 )
 def test_a_path_outside_the_root_is_refused_by_name(
