@@ -9,6 +9,7 @@ on twelve histories (MAP .476 against .427 of plain rule confidence).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -90,6 +91,19 @@ def pair_evidence(history: FileHistory) -> PairEvidence:
         mapping.pop(history.file, None)
     total = sum(POWERS[: len(edits)]) + SHRINK
     return PairEvidence({file: value / total for file, value in sums.items()}, occasions, len(edits))
+
+
+def company(histories: Sequence[FileHistory]) -> float:
+    """Return the decayed mean of ln(size) over the occasions that changed the queried files, 0 when none did.
+
+    0 means that they always change alone; sizes count up to the bulk limit.
+    """
+    total = value = 0.0
+    for history in histories:
+        for power, occasion in zip(POWERS, newest_first(history.edits), strict=False):
+            total += power
+            value += power * math.log(min(max(occasion.size, 1), MAX_SIZE))
+    return value / total if total > 0.0 else 0.0
 
 
 def joint_evidence(histories: Sequence[FileHistory]) -> PairEvidence:

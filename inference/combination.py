@@ -7,9 +7,12 @@ hands lately, is named alike or lies beside:
 
     ln odds = intercept + link ln(s + floor) + busy ln(1 + touches) + at_hand ln(1 + recency)
               + alike [same stem] + beside [same folder]
+              + company (mean ln size of the queried file's occasions)
 
-`bench/combination.py` derives the weights on 29 histories, none of which is among those that figures are
-reported for, and prints what each part gives.
+The last term is the same for all candidates of a question: it says how often anything else changes at all,
+and makes the number a probability without touching the order. `bench/combination.py` derives the weights on
+29 histories, none of which is among those that figures are reported for, and prints what each part gives:
+first the order (a choice among the candidates of a question), then scale, company and intercept.
 """
 
 from __future__ import annotations
@@ -31,20 +34,22 @@ class Weights:
     at_hand: float
     alike: float
     beside: float
+    company: float
     intercept: float
 
 
 WEIGHTS = Weights(
-    concept=0.05,
+    concept=0.03,
     read=0.3,
-    followed=0.05,
-    floor=0.02,
-    link=1.5,
-    busy=0.16,
-    at_hand=1.34,
-    alike=1.15,
-    beside=0.43,
-    intercept=-0.5,
+    followed=0.02,
+    floor=0.03,
+    link=1.56,
+    busy=0.17,
+    at_hand=1.23,
+    alike=1.09,
+    beside=0.35,
+    company=0.445,
+    intercept=-0.14,
 )
 
 
@@ -53,7 +58,8 @@ class Candidate:
     """A file that may change along, with everything the formula looks at.
 
     `file_score`, `concept`, `read` and `followed` are the signals' scores in 0..1; `touches` is how busy it
-    is (see `inference.evidence.Standing`), `at_hand` its weight among the actor's last occasions.
+    is (see `inference.evidence.Standing`), `at_hand` its weight among the actor's last occasions. `company`
+    is the queried file's (see `inference.cochange.company`).
     """
 
     file: int
@@ -65,6 +71,7 @@ class Candidate:
     at_hand: float = 0.0
     alike: bool = False
     beside: bool = False
+    company: float = 0.0
 
 
 def strength(candidate: Candidate, weights: Weights = WEIGHTS) -> float:
@@ -89,5 +96,5 @@ def probability(candidate: Candidate, weights: Weights = WEIGHTS) -> float:
     """Return P(the candidate is changed in the occasion that changes the queried file), in 0..1."""
     link, busy, at_hand, alike, beside = terms(candidate, weights)
     score = weights.intercept + weights.link * link + weights.busy * busy + weights.at_hand * at_hand
-    score += weights.alike * alike + weights.beside * beside
+    score += weights.alike * alike + weights.beside * beside + weights.company * candidate.company
     return 1.0 / (1.0 + math.exp(-score))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from inference.cochange import PairEvidence, joint, joint_evidence
+from inference.cochange import PairEvidence, company, joint, joint_evidence
 from inference.combination import WEIGHTS, Candidate, Weights, probability, strength
 from inference.concepts import concept_scores
 from inference.evidence import FileHistory, Occasion, Ranked, Standing
@@ -110,6 +110,7 @@ def describe(
     )
     stems = {stem(history.path) for history in histories if history.path}
     folders = {folder(history.path) for history in histories if history.path}
+    in_company = company(histories)
     found: list[Candidate] = []
     for file in files:
         standing = standings.get(file, _UNKNOWN)
@@ -126,6 +127,7 @@ def describe(
                 at_hand.get(file, 0.0),
                 path != "" and stem(path) in stems,
                 path != "" and folder(path) in folders,
+                in_company,
             )
         )
     return found

@@ -143,9 +143,9 @@ def replay(
     protocol = protocol or Rules()
     records = {name: _Record() for name in predictors}
     lineage = Lineage()
-    for line, questions in _questions(lines, lineage, protocol):
+    for line, asked in questions(lines, lineage, protocol):
         context = Context(line.at, line.session, line.actor, line.title if protocol.intent else None)
-        for question in questions:
+        for question in asked:
             for name, predictor in predictors.items():
                 answer = predictor.predict(question.path, context)
                 _score(records[name], question, _named(lineage, question.file, answer), protocol)
@@ -156,24 +156,27 @@ def replay(
     return {name: _outcome(record) for name, record in records.items()}
 
 
-def _questions(
+def questions(
     lines: Sequence[Line], lineage: Lineage, protocol: Rules
 ) -> Iterator[tuple[Line, list[Question]]]:
-    """Yield each line with its questions; `lineage` is still before the line while it is looked at."""
+    """Yield each line with its questions, none outside the test period.
+
+    `lineage`, empty at first, still stands before the line while it is looked at.
+    """
     steps = resolve(lines)
     ranking = eligible(steps, protocol)
     count = max(1, min(protocol.at_most, int(protocol.share * len(ranking))))
     start = ranking[-count] if ranking else len(lines)
     asked = set(ranking)
     for place, line in enumerate(lines):
-        questions: list[Question] = []
+        found: list[Question] = []
         if place >= start:
             existing = [entry.file for entry in steps[place] if entry.existed]
             single = len(steps[place]) == 1 and len(existing) == 1
             if place in asked or single:
                 later = _later(lines, steps, place, protocol)
-                questions = _ask(place, existing, later, lineage, protocol, single=single)
-        yield line, questions
+                found = _ask(place, existing, later, lineage, protocol, single=single)
+        yield line, found
         lineage.step(line.mentions)
 
 
