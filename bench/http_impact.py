@@ -2,8 +2,9 @@
 
     python -m bench.http_impact [HISTORY.jsonl.gz ...] [--questions 1000]
 
-Imports each history, then asks about the files of its last commits (as often as they were changed), and
-between the questions `/healthz`, on one kept connection. Prints milliseconds and the ratio of the medians.
+Imports each history, waits until all of it is in the answers, then asks about the files of its last commits
+(as often as they were changed), and between the questions `/healthz`, on one kept connection. Prints
+milliseconds and the ratio of the medians.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def main() -> None:
     arguments = parser.parse_args()
     files = histories(arguments.histories)
     print(
-        f"{'history':12} {'commits':>8} {'import s':>9} {'p50 ms':>7} {'p99 ms':>7} "
+        f"{'history':12} {'commits':>8} {'ready s':>9} {'p50 ms':>7} {'p99 ms':>7} "
         f"{'empty p50':>10} {'ratio':>6}"
     )
     every: list[float] = []

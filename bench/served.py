@@ -57,13 +57,15 @@ class Served:
         return f"/v1/projects/{self.ask('POST', '/v1/projects', {'root': str(root)})['slug']}"
 
     def import_jsonl(self, project: str, file: Path) -> Mapping[str, Any]:
-        """Import a history through the service and return the report."""
+        """Import a history through the service and return the report once questions see all of it."""
         status, content = self.raw(
             "POST", f"{project}/imports", {"source": "jsonl", "location": str(file.absolute())}
         )
         last = json.loads(content.splitlines()[-1])
         if status >= 400 or "report" not in last:
             sys.exit(f"{file}: {last}")
+        while self.ask("GET", f"{project}/stats")["behind"]:
+            self.ask("POST", f"{project}/observations?wait=visible", [])
         report: Mapping[str, Any] = last["report"]
         return report
 
