@@ -23,9 +23,11 @@ from graphmem.journal import Entry
 from graphmem.model import Observation
 from graphmem.postings import Postings
 from graphmem.projection import mentions_of, project
-from graphmem.recall.predictor import Asker, predict
+from graphmem.recall.predictor import Asker, gather, predict
 from inference.baselines import GlobalFrequency, Jaccard, Rose, SameFolder
+from inference.combination import Candidate
 from inference.metrics import DEPTH
+from inference.ranking import describe
 from inference.replay import Context, Line, Outcome, Predictor, Rules, replay
 
 GRAPHMEM = "GraphMem"
@@ -63,6 +65,21 @@ class RecallPredictor:
                 return []
             found = predict(view, [file], Asker(context.at, context.actor), DEPTH)
         return [(entry.file.path, entry.ranked.probability) for entry in found.ranked]
+
+    def describe(self, path: str, context: Context) -> list[tuple[str, Candidate]]:
+        """Return every candidate that exists, by path, with all that the formula looks at."""
+        self._tell()
+        with self._postings.view() as view:
+            file = view.file(path)
+            if file is None:
+                return []
+            found = gather(view, [file], Asker(context.at, context.actor))
+        candidates = describe(found.histories, found.profiles, found.standings, found.recent)
+        return [
+            (found.living[candidate.file].path, candidate)
+            for candidate in candidates
+            if candidate.file in found.living
+        ]
 
     def close(self) -> None:
         """Free the postings."""
