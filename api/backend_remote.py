@@ -23,6 +23,7 @@ from api.backend import (
     Shape,
 )
 from api.lifecycle import service_url
+from api.option_types import text_argument
 from graphmem.errors import (
     ConflictError,
     GraphMemError,
@@ -35,6 +36,7 @@ from graphmem.errors import (
 )
 
 _PAGE = 200
+_JSON = {"Content-Type": "application/json"}
 _TIMEOUT = httpx.Timeout(60.0, connect=5.0)
 _ERRORS: Mapping[str, type[GraphMemError]] = {
     "urn:graphmem:problem:not-found": NotFoundError,
@@ -79,7 +81,7 @@ class RemoteBackend:
     def project(self, reference: str) -> Shape:
         """Return the project of that slug or around that absolute path."""
         if reference.startswith("/"):
-            found = self._get("/v1/projects", path=reference)["items"]
+            found = self._get("/v1/projects", path=text_argument(reference))["items"]
         else:
             known = self.projects()["items"]
             found = [item for item in known if item["slug"].casefold() == reference.casefold()]
@@ -136,7 +138,9 @@ class RemoteBackend:
         patient = httpx.Timeout(None, connect=5.0)
         with (
             _faults(),
-            self._client.stream("POST", f"{_project(project)}/imports", json=body, timeout=patient) as answer,
+            self._client.stream(
+                "POST", f"{_project(project)}/imports", content=_json(body), headers=_JSON, timeout=patient
+            ) as answer,
         ):
             if answer.is_error:
                 answer.read()
@@ -161,7 +165,12 @@ class RemoteBackend:
 
     def _post(self, route: str, body: Shape) -> Shape:
         with _faults():
-            return _answer(self._client.post(route, json=body))
+            return _answer(self._client.post(route, content=_json(body), headers=_JSON))
+
+
+def _json(body: Shape) -> bytes:
+    """Return a body in ASCII: a path that is not UTF-8 must reach the service, which says what it thinks."""
+    return json.dumps(body).encode()
 
 
 def _project(slug: str) -> str:
@@ -202,6 +211,9 @@ def _error(status: int, document: Shape) -> GraphMemError:
     """Return the error a problem document tells of."""
     detail = str(document.get("detail") or f"The service answered with status {status}: see its log.")
     fields = document.get("errors") or []
+    if fields and detail.endswith("see `errors`."):
+        reasons = "; ".join(f"{field['field']}: {field['message']}" for field in fields)
+        detail = f"{detail.removesuffix('see `errors`.')}{reasons.rstrip('.')}."
     kind = _ERRORS.get(str(document.get("type")), UnavailableError)
     if kind is InvalidInputError:
         return InvalidInputError(detail, fields[0]["field"] if fields else None)

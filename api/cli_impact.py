@@ -8,8 +8,8 @@ from __future__ import annotations
 import click
 
 from api.backend import ImpactQuestion
-from api.invocation import Invocation, common_options, pass_invocation, text_argument
-from api.option_types import INSTANT, limit_option
+from api.invocation import Invocation, common_options, pass_invocation
+from api.option_types import INSTANT, TEXT, limit_option
 from api.screen import Screen
 
 
@@ -19,8 +19,8 @@ from api.screen import Screen
     epilog='Example: graphmem impact src/auth/token.ts --intent "shorten the session"',
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--intent", metavar="TEXT", help="The task, in the user's words.")
-@click.option("--session", metavar="ID", help="Your own session, left out of what is active.")
+@click.option("--intent", type=TEXT, metavar="TEXT", help="The task, in the user's words.")
+@click.option("--session", type=TEXT, metavar="ID", help="Your own session, left out of what is active.")
 @click.option("--as-of", type=INSTANT, metavar="TIME", help="Answer from what was known then (ISO 8601).")
 @limit_option(10)
 @common_options
@@ -38,8 +38,8 @@ def impact_command(
         project = invocation.choose(backend)
         question = ImpactQuestion(
             paths=tuple(dict.fromkeys(project.path(path) for path in paths)),
-            intent=text_argument(intent) if intent else None,
-            session=text_argument(session) if session else None,
+            intent=intent,
+            session=session,
             as_of=as_of,
             limit=limit,
         )

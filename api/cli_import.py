@@ -11,6 +11,7 @@ import click
 
 from api.backend import Backend, HistorySource, Shape
 from api.invocation import Invocation, common_options, pass_invocation
+from api.option_types import TEXT
 from api.progress import ProgressBar
 from api.screen import Screen, counted
 
@@ -29,9 +30,13 @@ def import_command() -> None:
     epilog="Example: graphmem import git . --include 'vendor/ours/**'",
 )
 @click.argument("source", default=".")
-@click.option("--ref", metavar="NAME", help="The branch, tag or commit to read; default: HEAD.")
+@click.option("--ref", type=TEXT, metavar="NAME", help="The branch, tag or commit to read; default: HEAD.")
 @click.option(
-    "--include", multiple=True, metavar="GLOB", help="Take files a rule would leave out; repeatable."
+    "--include",
+    type=TEXT,
+    multiple=True,
+    metavar="GLOB",
+    help="Take in files a rule leaves out; repeatable.",
 )
 @common_options
 @pass_invocation

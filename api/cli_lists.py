@@ -10,12 +10,12 @@ from typing import Any
 import click
 
 from api.backend import ObservationQuestion, Shape
-from api.invocation import Invocation, common_options, pass_invocation, text_argument
-from api.option_types import INSTANT, limit_option
+from api.invocation import Invocation, common_options, pass_invocation
+from api.option_types import INSTANT, TEXT, limit_option
 from api.screen import Screen, counted, day, minute, size
 
 cursor_option = click.option(
-    "--cursor", metavar="TEXT", help="Go on from here: the last answer's next_cursor."
+    "--cursor", type=TEXT, metavar="TEXT", help="Go on where the last answer's next_cursor says."
 )
 
 
@@ -45,11 +45,11 @@ def _list_projects(screen: Screen, page: Shape) -> None:
     short_help="List what was done, newest first.",
     epilog="Example: graphmem observations --file src/app.py --limit 5",
 )
-@click.argument("id", required=False)
+@click.argument("id", type=TEXT, required=False)
 @click.option("--file", metavar="PATH", help="Only those that touched this file.")
-@click.option("--concept", metavar="WORD", help="Only those about this concept.")
-@click.option("--session", metavar="ID", help="Only those of this session.")
-@click.option("--type", metavar="WORD", help="Only those of this type.")
+@click.option("--concept", type=TEXT, metavar="WORD", help="Only those about this concept.")
+@click.option("--session", type=TEXT, metavar="ID", help="Only those of this session.")
+@click.option("--type", type=TEXT, metavar="WORD", help="Only those of this type.")
 @click.option("--since", type=INSTANT, metavar="TIME", help="Only from this time on (ISO 8601).")
 @click.option("--until", type=INSTANT, metavar="TIME", help="Only before this time (ISO 8601).")
 @click.option("--as-of", type=INSTANT, metavar="TIME", help="Only what was known then (ISO 8601).")
@@ -62,7 +62,7 @@ def observations_command(invocation: Invocation, /, id: str | None, **filters: A
     with invocation.backend() as backend:
         project = invocation.choose(backend)
         if id is not None:
-            found = backend.observation(project.slug, text_argument(id))
+            found = backend.observation(project.slug, id)
             return invocation.answer(found, lambda screen: _show_observation(screen, found))
         file = filters.pop("file")
         where = ObservationQuestion(file=project.path(file) if file else None, **filters)
@@ -116,7 +116,7 @@ def _show_observation(screen: Screen, item: Shape) -> None:
     short_help="List the sessions, most recent first.",
     epilog="Example: graphmem sessions --limit 5",
 )
-@click.argument("id", required=False)
+@click.argument("id", type=TEXT, required=False)
 @limit_option(20)
 @cursor_option
 @common_options
@@ -126,7 +126,7 @@ def sessions_command(invocation: Invocation, id: str | None, limit: int, cursor:
     with invocation.backend() as backend:
         project = invocation.choose(backend)
         if id is not None:
-            found = backend.session(project.slug, text_argument(id))
+            found = backend.session(project.slug, id)
             return invocation.answer(found, lambda screen: _show_session(screen, found))
         page = backend.sessions(project.slug, limit, cursor)
     return invocation.answer(page, lambda screen: _list_sessions(screen, page))

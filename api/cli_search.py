@@ -8,17 +8,22 @@ from __future__ import annotations
 import click
 
 from api.backend import SearchQuestion, Shape
-from api.invocation import Invocation, common_options, pass_invocation, text_argument
-from api.option_types import INSTANT, limit_option
+from api.invocation import Invocation, common_options, pass_invocation
+from api.option_types import INSTANT, TEXT, limit_option
 from api.screen import Screen, day
 
 
 @click.command("search", epilog='Example: graphmem search "session expires" --since 2026-01-01')
-@click.argument("text", nargs=-1, required=True, metavar="TEXT")
+@click.argument("text", type=TEXT, nargs=-1, required=True, metavar="TEXT")
 @click.option("--since", type=INSTANT, metavar="TIME", help="Only from this time on (ISO 8601).")
 @click.option("--until", type=INSTANT, metavar="TIME", help="Only before this time (ISO 8601).")
 @click.option(
-    "--type", "types", multiple=True, metavar="WORD", help="Only observations of this type; repeatable."
+    "--type",
+    "types",
+    type=TEXT,
+    multiple=True,
+    metavar="WORD",
+    help="Only those of this type; repeatable.",
 )
 @limit_option(20)
 @common_options
@@ -32,7 +37,7 @@ def search_command(
     limit: int,
 ) -> None:
     """Search what was done and decided, best first."""
-    words = " ".join(text_argument(word) for word in text)
+    words = " ".join(text)
     with invocation.backend() as backend:
         project = invocation.choose(backend)
         found = backend.search(project.slug, SearchQuestion(words, limit, since, until, types))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from api.option_types import PORT
+from api.option_types import PORT, text_argument
 
 if TYPE_CHECKING:
     from api.backend import Backend, Shape
@@ -157,11 +157,6 @@ def _keep(context: click.Context, parameter: click.Parameter, value: object) -> 
     name = str(parameter.name)
     if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
         setattr(context.ensure_object(Invocation), name, value)
-
-
-def text_argument(argument: str) -> str:
-    """Return an argument as text: bytes that are not UTF-8 become backslash escapes, as in stored paths."""
-    return os.fsencode(argument).decode("utf-8", "backslashreplace")
 
 
 def _as_reference(project: str) -> str:

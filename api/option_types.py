@@ -1,10 +1,11 @@
-"""Owns the kinds of option values that commands share: times, ports, limits.
+"""Owns the kinds of option values that commands share: texts, times, ports, limits.
 
 It is not the options every command has (`api.invocation`), nor HTTP's parameters (`api.parameters`).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,6 +15,21 @@ from graphmem.instant import from_iso, to_iso
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 MOST = 200
+
+
+def text_argument(argument: str) -> str:
+    """Return an argument as text: bytes that are not UTF-8 become backslash escapes, as in stored paths."""
+    return os.fsencode(argument).decode("utf-8", "backslashreplace")
+
+
+class TextType(click.ParamType[str]):
+    """Any text; what the shell passes on need not be UTF-8."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text, in a form that can be stored and sent."""
+        return text_argument(value)
 
 
 class InstantType(click.ParamType[str]):
@@ -46,6 +62,7 @@ class PortType(click.ParamType[int]):
 
 INSTANT = InstantType()
 PORT = PortType()
+TEXT = TextType()
 
 
 def limit_option(usual: int) -> Callable[[Decorated], Decorated]:

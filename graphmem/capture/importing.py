@@ -5,6 +5,7 @@ It is not a source (those yield batches) and not the projection, which follows b
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -54,8 +55,10 @@ def run_import(
         SourceError: the source can't be read; what came before is stored.
     """
     began = time.monotonic()
-    key = f"{importer.source}:{importer.location}"
-    tally = ImportTally(importer.source, importer.location)
+    # A path need not be UTF-8, what is stored and printed must be.
+    location = os.fsencode(importer.location).decode("utf-8", "backslashreplace")
+    key = f"{importer.source}:{location}"
+    tally = ImportTally(importer.source, location)
     given_up = None if stop is None else stop.is_set
     try:
         # Closed at once when something fails: nothing of the source may keep running.

@@ -54,7 +54,7 @@ class Program:
         environment: Mapping[str, str | None] | None = None,
         prefix: Sequence[str] = (),
     ) -> Outcome:
-        """Run and return what came of it; a traceback fails the test whatever was asked for."""
+        """Run and return what came of it; a fault of its own fails the test whatever was asked for."""
         done = subprocess.run(
             [*prefix, *self.command(*arguments)],
             cwd=cwd or self.home.parent,
@@ -65,6 +65,7 @@ class Program:
             encoding="utf-8",
         )
         assert "Traceback" not in done.stderr, done.stderr
+        assert "fault of its own" not in done.stderr, done.stderr
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     def good(self, *arguments: str | bytes | Path, cwd: Path | None = None) -> Outcome:

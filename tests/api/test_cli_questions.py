@@ -116,6 +116,32 @@ def test_any_file_name_is_answered(shop: Any, argument: str | bytes) -> None:
         assert "unknown" in outcome.out
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", b"caf\xe9"),
+        ("observations", "--concept", b"\xff"),
+        ("observations", "--session", b"\xff", "--type", b"\xfe", "--file", b"\xfd"),
+        ("impact", "src/token.py", "--intent", b"\xff", "--session", b"\xfe"),
+        ("observations", b"\xff"),
+        ("sessions", b"\xff"),
+        ("sessions", "--cursor", b"\xff"),
+        ("stats", "--project", b"\xff"),
+        ("stats", "--project", b"/\xff"),
+        ("import", "git", b"\xff"),
+        ("import", "git", ".", "--ref", b"\xff"),
+        ("import", "jsonl", b"\xff"),
+        ("projects", "--home", b"\xff-home"),
+    ],
+)
+def test_text_that_is_not_utf_8_is_taken_or_refused_with_a_sentence(
+    shop: Any, tmp_path: Path, arguments: tuple[str | bytes, ...]
+) -> None:
+    outcome = shop(*arguments, cwd=tmp_path if "--home" in arguments else None)
+    assert outcome.status in {0, 1}
+    assert outcome.err.count("\n") == outcome.status
+
+
 def test_a_name_that_is_not_utf_8_is_the_one_git_holds(
     graphmem: Any, git_repository: Callable[..., Any]
 ) -> None:
