@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -92,10 +93,22 @@ def snapshot(database: Database, *, by_id: bool = False) -> dict[str, list[Any]]
         return {name: sorted(map(repr, connection.execute(query))) for name, query in queries.items()}
 
 
+OPENED: list[Journal | Database] = []
+
+
+@pytest.fixture(autouse=True)
+def closed_afterwards() -> Iterator[None]:
+    """Close what a test opened, however many examples it tried."""
+    yield
+    while OPENED:
+        OPENED.pop().close()
+
+
 def projected(
     batches: Sequence[Sequence[Observation]], forget: Sequence[str] = ()
 ) -> tuple[Journal, Database]:
     journal, database = Journal(None), open_derived(None)
+    OPENED.extend((journal, database))
     for batch in batches:
         journal.append(batch, 0.0)
         catch_up(journal, database)
@@ -107,6 +120,7 @@ def projected(
 
 def rebuilt(journal: Journal) -> Database:
     database = open_derived(None)
+    OPENED.append(database)
     catch_up(journal, database)
     return database
 

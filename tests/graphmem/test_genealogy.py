@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 
 import pytest
@@ -38,8 +38,20 @@ def move(at: float, *pairs: tuple[str, str], added: Sequence[str] = ()) -> Obser
     )
 
 
+OPENED: list[Journal | Database] = []
+
+
+@pytest.fixture(autouse=True)
+def closed_afterwards() -> Iterator[None]:
+    """Close what a test opened."""
+    yield
+    while OPENED:
+        OPENED.pop().close()
+
+
 def told(*observations: Observation, one_by_one: bool = True) -> Database:
     journal, database = Journal(None), open_derived(None)
+    OPENED.extend((journal, database))
     for batch in [[item] for item in observations] if one_by_one else [observations]:
         journal.append(batch, 0.0)
         catch_up(journal, database)
