@@ -6,37 +6,19 @@ nothing that the caller may want to show: gone files and ties by path are the ca
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from inference.cochange import PairEvidence, company, joint, joint_evidence
 from inference.combination import WEIGHTS, Candidate, Weights, probability, strength
 from inference.concepts import concept_scores
 from inference.evidence import FileHistory, Occasion, Ranked, Standing
 from inference.naming import folder, stem
-from inference.sequence import NO_SEQUEL, sequels, spread_weight, temporal_score
+from inference.sequence import NO_SEQUEL, recency, sequels, temporal_score
 
 WARNING_THRESHOLD = 0.7
 """From this probability on an entry is likely, and worth a warning."""
-RECENT = 20
-"""How many of the actor's last occasions are looked at."""
-RECENT_DECAY = 0.85
-"""Weight of an occasion of the actor against the one after it."""
 
 _UNKNOWN = Standing()
-
-
-def recency(recent: Iterable[Occasion]) -> dict[int, float]:
-    """Weigh the files of an actor's last occasions (newest first): the j-th last counts .85^j.
-
-    An occasion counts min(1, 3 / n) for each of its n files. A sum over occasions, always below 6.7.
-    """
-    weights: dict[int, float] = {}
-    for place, occasion in zip(range(RECENT), recent, strict=False):
-        weight = RECENT_DECAY**place * spread_weight(occasion.size)
-        if weight > 0.0:
-            for file in occasion.edited:
-                weights[file] = weights.get(file, 0.0) + weight
-    return weights
 
 
 def candidates(
