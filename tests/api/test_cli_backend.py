@@ -217,9 +217,9 @@ def test_texts_are_found_in_both_languages(side: Side, text: str, expected: str)
 
 
 def test_a_search_is_bounded_by_time_and_type(side: Side) -> None:
-    assert side.backend.search(side.slug, SearchQuestion("令牌", types=("change",)))["results"] == []
+    assert side.backend.search(side.slug, SearchQuestion("续期", types=("change",)))["results"] == []
     assert (
-        side.backend.search(side.slug, SearchQuestion("令牌", until="2026-04-01T00:00:00Z"))["results"] == []
+        side.backend.search(side.slug, SearchQuestion("续期", until="2026-04-01T00:00:00Z"))["results"] == []
     )
 
 
