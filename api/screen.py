@@ -22,8 +22,8 @@ from rich.text import Text
 WIDEST = 100
 _UNSHORTENED = 4_000
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-# Blanks at a line's end, which may hide before the codes that end a colour.
-_TRAILING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$")
+# Blanks at a line's end, among the codes that end a colour.
+_TRAILING = re.compile(r" (?: |\x1b\[[0-9;]*m)*$")
 _STYLES = {
     "confirmed": "bold green",
     "likely": "bold yellow",
@@ -133,13 +133,17 @@ class Screen:
     def _print(self, what: RenderableType) -> None:
         with self.console.capture() as caught:
             self.console.print(what)
-        lines = (_TRAILING.sub(r"\1", line) for line in caught.get().splitlines())
+        lines = (_TRAILING.sub(_without_blanks, line) for line in caught.get().splitlines())
         self.console.file.write("".join(line + "\n" for line in lines) or "\n")
 
     def path(self, path: str, cells: int | None = None, style: str = "") -> Text:
         """Return a path that fits into `cells` columns, shortened in the middle where that is needed."""
         shown = clean(path)
         return Text(shown if self.whole else shortened(shown, cells or self.width), style)
+
+
+def _without_blanks(found: re.Match[str]) -> str:
+    return found[0].replace(" ", "")
 
 
 def shortened(path: str, cells: int) -> str:
