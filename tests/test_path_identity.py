@@ -230,7 +230,7 @@ def test_a_link_to_the_repository_is_the_repository_and_a_linked_file_is_itself(
 
 def test_many_spellings_under_many_homes_are_few_files(shop: tuple[Project, Any]) -> None:
     project, _ = shop
-    homes = [f"/home/user{n}/work/shop" for n in range(10)] + [f"/Users/u{n}/src/shop" for n in range(10)]
+    homes = [f"/home/user{n}/code/shop" for n in range(10)] + [f"/Users/u{n}/src/shop" for n in range(10)]
     spellings = [f"{home}/src/{name}.ts" for home in homes for name in "ab"]
     tell(project, *({"session": "s", "files_modified": [path]} for path in spellings))
     assert project.stats().files == 3
