@@ -70,6 +70,9 @@ def _best_line(observation: Observation, wanted: frozenset[str]) -> str:
     lines = [fact.text for fact in observation.facts]
     for body in (observation.intent, observation.narrative):
         lines += [line.strip() for line in _SENTENCE.split(body[:8_000]) if line.strip()]
-    best = max(lines[:60], key=lambda line: len(wanted & frozenset(tokens(line[:1_000]))), default="")
+    held = {line: len(wanted & frozenset(tokens(line[:1_000]))) for line in lines[:60]}
+    best = max(held, key=held.__getitem__, default="")
+    if best and not held[best] and observation.title:
+        best = observation.title
     chosen = best or observation.title or ", ".join(observation.files_modified[:3])
     return chosen if len(chosen) <= _LINE else chosen[: _LINE - 1] + "…"
