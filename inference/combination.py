@@ -1,12 +1,12 @@
 """Owns the formula: how the three signals and what is known of a candidate become one probability.
 
 It is not the gathering of them (that is `inference.ranking`). The signals are independent hints at one
-link, so its strength is their noisy-or, s = 1 - (1 - file)(1 - a concept)(1 - b read)(1 - c followed). The
-odds of a joint change grow with a power of s and are raised where the candidate is busy, was in the actor's
-hands lately, is named alike or lies beside:
+link, so its strength is their noisy-or, s = 1 - (1 - firm)(1 - a concept)(1 - b read)(1 - c followed), with
+the firm co-change score (see `inference.cochange`). The odds of a joint change grow with those of s and are
+raised where the candidate is busy, was in the actor's hands lately, is named alike or lies beside:
 
-    ln odds = intercept + link ln(s + floor) + busy ln(1 + touches) + at_hand ln(1 + recency)
-              + alike [same stem] + beside [same folder]
+    ln odds = intercept + link ln((s + floor) / (1 + room - s)) + busy ln(1 + touches)
+              + at_hand ln(1 + recency) + alike [same stem] + beside [same folder]
               + company (mean ln size of the queried file's occasions)
 
 The last term is the same for all candidates of a question: it says how often anything else changes at all,
@@ -29,6 +29,7 @@ class Weights:
     read: float
     followed: float
     floor: float
+    room: float
     link: float
     busy: float
     at_hand: float
@@ -39,17 +40,18 @@ class Weights:
 
 
 WEIGHTS = Weights(
-    concept=0.03,
+    concept=0.02,
     read=0.3,
     followed=0.02,
     floor=0.03,
-    link=1.56,
+    room=0.5,
+    link=1.57,
     busy=0.17,
-    at_hand=1.23,
-    alike=1.09,
-    beside=0.35,
-    company=0.445,
-    intercept=-0.14,
+    at_hand=1.24,
+    alike=1.07,
+    beside=0.34,
+    company=0.49,
+    intercept=0.47,
 )
 
 
@@ -57,13 +59,14 @@ WEIGHTS = Weights(
 class Candidate:
     """A file that may change along, with everything the formula looks at.
 
-    `file_score`, `concept`, `read` and `followed` are the signals' scores in 0..1; `touches` is how busy it
-    is (see `inference.evidence.Standing`), `at_hand` its weight among the actor's last occasions. `company`
-    is the queried file's (see `inference.cochange.company`).
+    `file_score`, `firm_score`, `concept`, `read` and `followed` are the signals' scores in 0..1; `touches` is
+    how busy it is (see `inference.evidence.Standing`), `at_hand` its weight among the actor's last
+    occasions. `company` is the queried file's (see `inference.cochange.company`).
     """
 
     file: int
     file_score: float = 0.0
+    firm_score: float = 0.0
     concept: float = 0.0
     read: float = 0.0
     followed: float = 0.0
@@ -75,16 +78,17 @@ class Candidate:
 
 
 def strength(candidate: Candidate, weights: Weights = WEIGHTS) -> float:
-    """Return how strong the link is by the three signals: at least the file score, at most 1."""
-    silent = (1.0 - candidate.file_score) * (1.0 - weights.concept * candidate.concept)
+    """Return how strong the link is by the three signals: at least the firm score, at most 1."""
+    silent = (1.0 - candidate.firm_score) * (1.0 - weights.concept * candidate.concept)
     silent *= (1.0 - weights.read * candidate.read) * (1.0 - weights.followed * candidate.followed)
     return 1.0 - silent
 
 
 def terms(candidate: Candidate, weights: Weights = WEIGHTS) -> tuple[float, float, float, float, float]:
     """Return what the odds are a weighted sum of: link, busy, at hand, alike, beside."""
+    link = strength(candidate, weights)
     return (
-        math.log(strength(candidate, weights) + weights.floor),
+        math.log((link + weights.floor) / (1.0 + weights.room - link)),
         math.log1p(candidate.touches),
         math.log1p(candidate.at_hand),
         float(candidate.alike),

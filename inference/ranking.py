@@ -80,7 +80,8 @@ def describe(
     """
     if not histories:
         return []
-    scores = (pairs or joint_evidence(histories)).scores
+    pairs = pairs or joint_evidence(histories)
+    scores = pairs.scores
     sequences = sequels(histories)
     at_hand = recency(recent)
     files = dict.fromkeys((*scores, *sequences, *at_hand, *standings))
@@ -102,6 +103,7 @@ def describe(
             Candidate(
                 file,
                 scores.get(file, 0.0),
+                pairs.firm.get(file, 0.0),
                 about.get(file, 0.0),
                 sequel.read,
                 sequel.followed,

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inference.cochange import DECAY, MAX_SIZE
+from inference.evidence import FileHistory, Occasion
+from inference.sequence import (
+    SHRINK,
+    follow_scores,
+    next_files,
+    read_scores,
+    recency,
+    sequels,
+    spread_weight,
+    temporal_score,
+)
+
+ASKED = 0
+
+
+def occasion(
+    key: int, *edited: int, read: tuple[int, ...] = (), session: int = 1, size: int | None = None
+) -> Occasion:
+    count = len(edited) if size is None else size
+    return Occasion(key, float(key), session, 1, count, edited, read)
+
+
+def reading(key: int, *edited: int, session: int = 1) -> Occasion:
+    return occasion(key, *edited, read=(ASKED,), session=session)
+
+
+def read_history(*pairs: tuple[Occasion, tuple[Occasion, ...]]) -> FileHistory:
+    reads, followers = zip(*pairs, strict=True) if pairs else ((), ())
+    return FileHistory(ASKED, reads=tuple(reads), read_followers=tuple(followers))
+
+
+def edit_history(*pairs: tuple[Occasion, tuple[Occasion, ...]]) -> FileHistory:
+    edits, followers = zip(*pairs, strict=True) if pairs else ((), ())
+    return FileHistory(ASKED, edits=tuple(edits), followers=tuple(followers))
+
+
+def test_what_was_edited_where_the_file_was_read_scores() -> None:
+    scores = read_scores(read_history((reading(2, 7), ()), (reading(1, 7, 8), ())))
+    assert scores[7] == pytest.approx((1 + DECAY) / (1 + DECAY + SHRINK))
+    assert scores[8] == pytest.approx(DECAY / (1 + DECAY + SHRINK))
+
+
+def test_a_read_in_one_turn_and_the_edit_in_a_later_one_of_the_session_score_too() -> None:
+    later = (occasion(2, 7), occasion(3, 7, 8), occasion(4, 9, session=2))
+    scores = read_scores(read_history((reading(1), later)))
+    assert scores[7] == scores[8] == pytest.approx(1 / (1 + SHRINK))
+    assert 9 not in scores
+
+
+def test_a_read_after_which_nothing_was_edited_lowers_the_score() -> None:
+    once = read_scores(read_history((reading(1, 7), ())))
+    diluted = read_scores(read_history((reading(2), ()), (reading(1, 7), ())))
+    assert diluted[7] < once[7]
+
+
+@pytest.mark.parametrize("kind", ["read", "edit"])
+def test_one_sighting_is_never_strong_and_many_are(kind: str) -> None:
+    def score(times: int) -> float:
+        if kind == "read":
+            return read_scores(read_history(*((reading(k, 7), ()) for k in range(times, 0, -1))))[7]
+        pairs = ((occasion(2 * k, ASKED), (occasion(2 * k + 1, 7),)) for k in range(times, 0, -1))
+        return follow_scores(edit_history(*pairs))[7]
+
+    assert score(1) <= 1 / 3
+    assert score(1) < score(3) < score(10)
+    assert score(10) > 0.75
+
+
+def test_only_the_next_occasion_after_an_edit_counts() -> None:
+    followers = (occasion(3, 8), occasion(2, 7))
+    assert set(follow_scores(edit_history((occasion(1, ASKED), followers)))) == {7}
+
+
+def test_an_edit_after_which_nothing_came_says_nothing() -> None:
+    known = follow_scores(edit_history((occasion(1, ASKED), (occasion(2, 7),))))
+    with_last = follow_scores(edit_history((occasion(9, ASKED), ()), (occasion(1, ASKED), (occasion(2, 7),))))
+    assert with_last == known
+
+
+@pytest.mark.parametrize(("size", "weight"), [(0, 0), (1, 1), (3, 1), (6, 0.5), (100, 0.03), (101, 0)])
+def test_the_more_files_an_occasion_has_the_less_it_says_of_each(size: int, weight: float) -> None:
+    assert spread_weight(size) == pytest.approx(weight)
+
+
+def test_bulk_after_a_read_says_nothing() -> None:
+    bulk = occasion(2, 7, 8, size=MAX_SIZE + 1)
+    assert read_scores(read_history((reading(1), (bulk,)))) == {}
+
+
+def test_nothing_known_gives_nothing() -> None:
+    assert sequels([FileHistory(ASKED)]) == {}
+    assert next_files([]) == []
+    assert recency([]) == {}
+
+
+def test_several_known_files_are_combined_and_each_signal_stays_its_own() -> None:
+    read = read_history((reading(1, 7), ()))
+    edit = FileHistory(5, edits=(occasion(1, 5),), followers=((occasion(2, 7),),))
+    found = sequels([read, edit])[7]
+    assert found.read == found.followed == pytest.approx(1 / 3)
+    assert temporal_score(found.read, found.followed) == pytest.approx(1 - (2 / 3) ** 2)
+
+
+def test_what_the_actor_had_in_hand_last_weighs_most() -> None:
+    weights = recency([occasion(3, 7), occasion(2, 8), occasion(1, 7)])
+    assert weights[7] > 1.0 > weights[8]
+
+
+def test_the_next_files_are_not_those_of_this_work_and_come_by_probability() -> None:
+    together = occasion(1, ASKED, 5)
+    history = FileHistory(ASKED, edits=(together,), followers=((occasion(2, 7, ASKED),),))
+    found = dict(next_files([history], [occasion(9, 8)]))
+    assert set(found) == {5, 7, 8}
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> FileHistory:
+    files = st.lists(st.integers(0, 6), unique=True, max_size=5)
+    keys = iter(range(1000))
+
+    def some(at_most: int, session: int) -> tuple[Occasion, ...]:
+        return tuple(
+            occasion(next(keys), *draw(files), session=session) for _ in range(draw(st.integers(0, at_most)))
+        )
+
+    reads = some(4, 1)
+    edits = some(4, 2)
+    return FileHistory(
+        draw(st.integers(0, 6)),
+        edits=edits,
+        reads=reads,
+        followers=tuple(some(2, 2) for _ in edits),
+        read_followers=tuple(some(2, draw(st.integers(1, 2))) for _ in reads),
+    )
+
+
+@given(st.lists(histories(), max_size=3))
+def test_every_score_is_a_probability_and_several_files_say_at_least_as_much(
+    found: list[FileHistory],
+) -> None:
+    both = sequels(found)
+    for history in found:
+        for file, sequel in sequels([history]).items():
+            assert 0.0 <= sequel.read < 1.0 and 0.0 <= sequel.followed < 1.0
+            assert both[file].read >= sequel.read - 1e-12
+            assert both[file].followed >= sequel.followed - 1e-12
+    for file, chance in next_files(found, [edit for history in found for edit in history.edits]):
+        assert 0.0 < chance < 1.0
+        assert file not in {history.file for history in found}
