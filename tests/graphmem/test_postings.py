@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,8 +49,20 @@ def stories(draw: st.DrawFn) -> list[Observation]:
     return story
 
 
+OPENED: list[Journal | Database] = []
+
+
+@pytest.fixture(autouse=True)
+def closed_afterwards() -> Iterator[None]:
+    """Close what a test opened, however many examples it tried."""
+    yield
+    while OPENED:
+        OPENED.pop().close()
+
+
 def built(story: Sequence[Observation], one_by_one: bool = False) -> Database:
     journal, database = Journal(None), open_derived(None)
+    OPENED.extend((journal, database))
     for batch in [[observation] for observation in story] if one_by_one else [story]:
         journal.append(batch, 0.0)
         catch_up(journal, database)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+import pytest
 
 from graphmem.database import Database
 from graphmem.derived import open_derived
@@ -24,8 +26,20 @@ def work(
     )
 
 
+OPENED: list[Journal | Database] = []
+
+
+@pytest.fixture(autouse=True)
+def closed_afterwards() -> Iterator[None]:
+    """Close what a test opened, however many examples it tried."""
+    yield
+    while OPENED:
+        OPENED.pop().close()
+
+
 def built(*observations: Observation) -> Database:
     journal, database = Journal(None), open_derived(None)
+    OPENED.extend((journal, database))
     journal.append(observations, 0.0)
     catch_up(journal, database)
     return database

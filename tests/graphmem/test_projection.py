@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,22 @@ from graphmem.projection import Watermark, applied, catch_up, mentions_of, water
 from inference.lineage import Change, Mention
 
 WORDS = "Zebrafish"
+
+
+OPENED: list[Journal | Database] = []
+
+
+@pytest.fixture(autouse=True)
+def closed_afterwards() -> Iterator[None]:
+    """Close what a test opened, however many examples it tried."""
+    yield
+    while OPENED:
+        OPENED.pop().close()
+
+
+def in_memory() -> tuple[Journal, Database]:
+    OPENED.extend(pair := (Journal(None), open_derived(None)))
+    return pair
 
 
 def secretive(id: str) -> Observation:
@@ -74,7 +91,7 @@ def test_what_is_forgotten_leaves_no_word_in_any_file(tmp_path: Path, before: bo
 
 
 def test_what_only_the_forgotten_named_is_no_longer_there() -> None:
-    journal, database = Journal(None), open_derived(None)
+    journal, database = in_memory()
     journal.append([plain("o1"), secretive("gone")], 1.0)
     catch_up(journal, database)
     journal.forget("gone", 2.0)
@@ -87,7 +104,7 @@ def test_what_only_the_forgotten_named_is_no_longer_there() -> None:
 
 
 def test_the_watermark_counts_entries_and_removals() -> None:
-    journal, database = Journal(None), open_derived(None)
+    journal, database = in_memory()
     assert watermark(database) == Watermark(0, 0)
     journal.append([plain(f"o{n}") for n in range(3)], 1.0)
     journal.forget("o1", 2.0)
@@ -99,7 +116,7 @@ def test_the_watermark_counts_entries_and_removals() -> None:
 
 
 def test_a_stop_ends_between_batches_and_the_next_run_goes_on() -> None:
-    journal, database = Journal(None), open_derived(None)
+    journal, database = in_memory()
     journal.append([plain(f"o{n}", f"{n}.py") for n in range(1_200)], 1.0)
     done: list[int] = []
     catch_up(journal, database, done.append, lambda: len(done) == 1)
@@ -132,7 +149,7 @@ def test_a_path_is_mentioned_once_and_by_what_was_done_to_it() -> None:
     ("files", "type", "pairs"), [(100, "change", 1), (101, "change", 0), (2, "snapshot", 0)]
 )
 def test_bulk_and_snapshots_are_kept_and_link_nothing(files: int, type: str, pairs: int) -> None:
-    journal, database = Journal(None), open_derived(None)
+    journal, database = in_memory()
     names = tuple(f"src/{n}.py" for n in range(files))
     journal.append([Observation(id="o", session="s", at=1.0, type=type, files_modified=names)], 1.0)
     catch_up(journal, database)
@@ -141,7 +158,7 @@ def test_bulk_and_snapshots_are_kept_and_link_nothing(files: int, type: str, pai
 
 
 def test_an_observation_of_the_greatest_size_is_taken() -> None:
-    journal, database = Journal(None), open_derived(None)
+    journal, database = in_memory()
     huge = Observation(
         id="o",
         session="s",
