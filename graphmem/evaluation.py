@@ -74,12 +74,11 @@ class RecallPredictor:
             if file is None:
                 return []
             found = gather(view, [file], Asker(context.at, context.actor))
-        candidates = describe(found.histories, found.profiles, found.standings, found.recent)
-        return [
-            (found.living[candidate.file].path, candidate)
-            for candidate in candidates
-            if candidate.file in found.living
-        ]
+        living = found.living
+        candidates = describe(
+            found.histories, found.profiles, found.standings, found.recent, living.keys(), found.heard
+        )
+        return [(living[candidate.file].path, candidate) for candidate in candidates]
 
     def close(self) -> None:
         """Free the postings."""

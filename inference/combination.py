@@ -77,16 +77,15 @@ class Candidate:
     company: float = 0.0
 
 
-def strength(candidate: Candidate, weights: Weights = WEIGHTS) -> float:
-    """Return how strong the link is by the three signals: at least the firm score, at most 1."""
-    silent = (1.0 - candidate.firm_score) * (1.0 - weights.concept * candidate.concept)
-    silent *= (1.0 - weights.read * candidate.read) * (1.0 - weights.followed * candidate.followed)
-    return 1.0 - silent
+def strength(firm: float, concept: float, read: float, followed: float, weights: Weights = WEIGHTS) -> float:
+    """Return how strong a link is by the three signals (each 0..1): at least the firm score, at most 1."""
+    silent = (1.0 - firm) * (1.0 - weights.concept * concept)
+    return 1.0 - silent * (1.0 - weights.read * read) * (1.0 - weights.followed * followed)
 
 
 def terms(candidate: Candidate, weights: Weights = WEIGHTS) -> tuple[float, float, float, float, float]:
     """Return what the odds are a weighted sum of: link, busy, at hand, alike, beside."""
-    link = strength(candidate, weights)
+    link = strength(candidate.firm_score, candidate.concept, candidate.read, candidate.followed, weights)
     return (
         math.log((link + weights.floor) / (1.0 + weights.room - link)),
         math.log1p(candidate.touches),

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from inference.cochange import PairEvidence, company, joint, joint_evidence
+from inference.cochange import PairEvidence, joint
 from inference.combination import WEIGHTS, Candidate, Weights, probability, strength
 from inference.concepts import concept_scores
 from inference.evidence import FileHistory, Occasion, Ranked, Standing
 from inference.naming import folder, stem
-from inference.sequence import NO_SEQUEL, recency, sequels, temporal_score
+from inference.sequence import NO_SEQUEL, temporal_score
+from inference.signals import Signals, signals
 
 WARNING_THRESHOLD = 0.7
 """From this probability on an entry is likely, and worth a warning."""
@@ -22,16 +23,24 @@ _UNKNOWN = Standing()
 
 
 def candidates(
-    histories: Sequence[FileHistory], at_most: int = 200, recent: Sequence[Occasion] = ()
+    histories: Sequence[FileHistory],
+    at_most: int = 200,
+    recent: Sequence[Occasion] = (),
+    heard: Signals | None = None,
 ) -> list[int]:
     """Return the files worth ranking, most promising first: by signals, then what the actor had in hand.
 
     Of equals the one met in newer evidence comes first: numbers say nothing, as a rebuild gives others. The
-    caller looks up their standings and profiles, and may add files of its own.
+    caller looks up their standings and profiles, and may add files of its own. `heard` is what `signals`
+    gave for the histories and `recent`, if it was asked already.
     """
-    found = describe(histories, {}, {}, recent)
-    found.sort(key=lambda candidate: (-strength(candidate), -candidate.at_hand))
-    return [candidate.file for candidate in found[:at_most]]
+    heard = heard or signals(histories, recent)
+    order: dict[int, tuple[float, float]] = {}
+    for file in heard.files():
+        sequel = heard.sequels.get(file, NO_SEQUEL)
+        link = strength(heard.pairs.firm.get(file, 0.0), 0.0, sequel.read, sequel.followed)
+        order[file] = (-link, -heard.at_hand.get(file, 0.0))
+    return sorted(order, key=order.__getitem__)[:at_most]
 
 
 def rank(
@@ -42,6 +51,7 @@ def rank(
     at_most: int = 200,
     among: Collection[int] | None = None,
     weights: Weights = WEIGHTS,
+    heard: Signals | None = None,
 ) -> list[Ranked]:
     """Return the most probable companions of the queried files, best first, equals by path.
 
@@ -55,16 +65,16 @@ def rank(
         at_most: how many entries to return.
         among: rank these only, such as the files that still exist; None ranks all.
         weights: the numbers of the formula.
+        heard: what `signals` gave for the histories and `recent`, if it was asked already.
     """
-    pairs = joint_evidence(histories)
     standings = standings or {}
+    heard = heard or signals(histories, recent)
     scored = [
         (-probability(found, weights), -found.file_score, standings.get(found.file, _UNKNOWN).path, found)
-        for found in describe(histories, profiles, standings, recent, pairs)
-        if among is None or found.file in among
+        for found in describe(histories, profiles, standings, recent, among, heard)
     ]
     scored.sort(key=lambda entry: entry[:3])
-    return [_ranked(candidate, -negative, pairs) for negative, _, _, candidate in scored[:at_most]]
+    return [_ranked(candidate, -negative, heard.pairs) for negative, _, _, candidate in scored[:at_most]]
 
 
 def describe(
@@ -72,38 +82,38 @@ def describe(
     profiles: Mapping[int, Mapping[int, float]],
     standings: Mapping[int, Standing],
     recent: Sequence[Occasion],
-    pairs: PairEvidence | None = None,
+    among: Collection[int] | None = None,
+    heard: Signals | None = None,
 ) -> list[Candidate]:
     """Return every file that could be named, as it is met in the evidence, with what the formula needs.
 
-    Arguments as for `rank`; `pairs` spares counting twice.
+    Arguments as for `rank`.
     """
     if not histories:
         return []
-    pairs = pairs or joint_evidence(histories)
-    scores = pairs.scores
-    sequences = sequels(histories)
-    at_hand = recency(recent)
-    files = dict.fromkeys((*scores, *sequences, *at_hand, *standings))
-    for history in histories:
-        files.pop(history.file, None)
+    heard = heard or signals(histories, recent)
+    files = [
+        file
+        for file in heard.files() | dict.fromkeys(standings)
+        if file not in heard.known and (among is None or file in among)
+    ]
     about = concept_scores(
         (history.concepts for history in histories),
-        {file: profile for file, profile in profiles.items() if file in files},
+        {file: profiles[file] for file in files if file in profiles},
     )
     stems = {stem(history.path) for history in histories if history.path}
     folders = {folder(history.path) for history in histories if history.path}
-    in_company = company(histories)
+    scores, firm, at_hand = heard.pairs.scores, heard.pairs.firm, heard.at_hand
     found: list[Candidate] = []
     for file in files:
         standing = standings.get(file, _UNKNOWN)
         path = standing.path
-        sequel = sequences.get(file, NO_SEQUEL)
+        sequel = heard.sequels.get(file, NO_SEQUEL)
         found.append(
             Candidate(
                 file,
                 scores.get(file, 0.0),
-                pairs.firm.get(file, 0.0),
+                firm.get(file, 0.0),
                 about.get(file, 0.0),
                 sequel.read,
                 sequel.followed,
@@ -111,7 +121,7 @@ def describe(
                 at_hand.get(file, 0.0),
                 path != "" and stem(path) in stems,
                 path != "" and folder(path) in folders,
-                in_company,
+                heard.company,
             )
         )
     return found

@@ -1,4 +1,4 @@
-"""Owns temporal order: what is edited after a file was read, and what the next piece of work edits.
+"""Owns temporal order: what is edited after a file was read or edited, and what an actor had in hand lately.
 
 It is not co-change (that is `inference.cochange`), whose decay and bulk limit it shares. In histories of
 git there are no reads, and what the next commit edits tells little about this one (see
@@ -7,11 +7,10 @@ git there are no reads, and what the next commit edits tells little about this o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from inference.cochange import MAX_SIZE, POWERS, TOUCHES, joint_evidence, newest_first
+from inference.cochange import MAX_SIZE, POWERS, TOUCHES, newest_first
 from inference.evidence import FileHistory, Occasion
 
 SHRINK = 2.0
@@ -22,12 +21,6 @@ RECENT = 20
 """How many of the actor's last occasions are looked at."""
 RECENT_DECAY = 0.85
 """Weight of an occasion of the actor against the one after it."""
-
-NEXT_FLOOR = 0.02
-NEXT_JOINT = 0.56
-NEXT_FOLLOWED = 0.45
-NEXT_AT_HAND = 4.24
-NEXT_INTERCEPT = -1.73
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,27 +115,3 @@ def recency(recent: Iterable[Occasion]) -> dict[int, float]:
             for file in occasion.edited:
                 weights[file] = weights.get(file, 0.0) + weight
     return weights
-
-
-def next_files(histories: Sequence[FileHistory], recent: Sequence[Occasion] = ()) -> list[tuple[int, float]]:
-    """Return files of the following piece of work that are not in this one, with P, the most likely first.
-
-    `histories` are the files of this piece of work, `recent` the actor's last occasions before it. What
-    followed earlier, what changes along and what was in hand are mixed, ln odds = NEXT_INTERCEPT +
-    NEXT_JOINT ln(co-change + .02) + NEXT_FOLLOWED ln(followed + .02) + NEXT_AT_HAND h / (1 + h); each of
-    them alone is worth .36 to .42 hit@5, the mix .48 (`bench/following.py`, on the histories for choosing).
-    """
-    joint = joint_evidence(histories).scores
-    later = sequels(histories)
-    at_hand = recency(recent)
-    files = dict.fromkeys((*joint, *later, *at_hand))
-    for history in histories:
-        files.pop(history.file, None)
-    found: list[tuple[int, float]] = []
-    for file in files:
-        in_hand = at_hand.get(file, 0.0)
-        odds = NEXT_INTERCEPT + NEXT_AT_HAND * in_hand / (1.0 + in_hand)
-        odds += NEXT_JOINT * math.log(joint.get(file, 0.0) + NEXT_FLOOR)
-        odds += NEXT_FOLLOWED * math.log(later.get(file, NO_SEQUEL).followed + NEXT_FLOOR)
-        found.append((file, 1.0 / (1.0 + math.exp(-odds))))
-    return sorted(found, key=lambda entry: -entry[1])

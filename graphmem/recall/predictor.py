@@ -13,9 +13,11 @@ from graphmem.postings import FileView, View
 from inference.concepts import idf
 from inference.evidence import FileHistory, Occasion, Ranked, Standing
 from inference.ranking import candidates, rank
-from inference.sequence import next_files
+from inference.signals import Signals, signals
+from inference.upcoming import next_files
 
 _CANDIDATES = 100
+_IN_HAND = 50
 _PROFILED = 15
 _SIBLINGS = 25
 _NAMESAKES = 10
@@ -58,6 +60,7 @@ class Material:
     profiles: Mapping[int, Mapping[int, float]]
     standings: Mapping[int, Standing]
     recent: tuple[Occasion, ...]
+    heard: Signals
     living: Mapping[int, FileView]
     linked: tuple[int, ...]
 
@@ -66,8 +69,11 @@ def gather(view: View, files: Sequence[FileView], asker: Asker) -> Material:
     """Fetch what is needed to rank the living files that may change along with `files`."""
     histories = [replace(view.history(file.id), path=file.path) for file in files]
     recent = () if asker.actor is None else view.recent_of(asker.actor)
-    linked = candidates(histories, _CANDIDATES)
-    found = dict.fromkeys((*linked, *candidates(histories, _CANDIDATES, recent)))
+    heard = signals(histories, recent)
+    promising = candidates(histories, _CANDIDATES, recent, heard)
+    linked = [file for file in promising if file in heard.pairs.scores or file in heard.sequels]
+    in_hand = sorted(heard.at_hand, key=heard.at_hand.__getitem__, reverse=True)
+    found = dict.fromkeys(file for file in (*promising, *in_hand[:_IN_HAND]) if file not in heard.known)
     for file in files:
         found.update(dict.fromkeys(view.neighbours(file, _SIBLINGS, _NAMESAKES)))
     living = {id: file for id, file in view.files(found).items() if file.alive}
@@ -75,19 +81,27 @@ def gather(view: View, files: Sequence[FileView], asker: Asker) -> Material:
     heat = view.heat(living, asker.now)
     standings = {id: Standing(file.path, heat[id]) for id, file in living.items()}
     weighted, profiles = _profiles(view, histories, foremost[:_PROFILED])
-    return Material(tuple(weighted), profiles, standings, tuple(recent), living, tuple(linked))
+    return Material(tuple(weighted), profiles, standings, tuple(recent), heard, living, tuple(linked))
 
 
 def predict(view: View, files: Sequence[FileView], asker: Asker, at_most: int) -> Predictions:
     """Rank the living files that may change along with `files`; ties go by path."""
     found = gather(view, files, asker)
     living = found.living
-    ranked = rank(found.histories, found.profiles, found.standings, found.recent, at_most, living.keys())
+    ranked = rank(
+        found.histories,
+        found.profiles,
+        found.standings,
+        found.recent,
+        at_most,
+        among=living.keys(),
+        heard=found.heard,
+    )
     predictions = [Prediction(living[entry.file], entry) for entry in ranked]
     predictions.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))
     return Predictions(
         tuple(predictions),
-        _upcoming(view, next_files(found.histories, found.recent)),
+        _upcoming(view, next_files(found.histories, found.recent, found.heard)),
         tuple(living[file] for file in found.linked if file in living),
     )
 

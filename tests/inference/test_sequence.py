@@ -9,13 +9,13 @@ from inference.evidence import FileHistory, Occasion
 from inference.sequence import (
     SHRINK,
     follow_scores,
-    next_files,
     read_scores,
     recency,
     sequels,
     spread_weight,
     temporal_score,
 )
+from inference.upcoming import next_files
 
 ASKED = 0
 
