@@ -59,9 +59,10 @@ MIGRATIONS = (
     CREATE INDEX touch_seq ON touch (seq, ord, repeated, change);
     CREATE TABLE concept (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, uses INTEGER NOT NULL);
     CREATE TABLE concept_use (
-        seq INTEGER NOT NULL, concept INTEGER NOT NULL, weight REAL NOT NULL, PRIMARY KEY (seq, concept)
+        seq INTEGER NOT NULL, concept INTEGER NOT NULL, weight REAL NOT NULL, at REAL NOT NULL,
+        PRIMARY KEY (seq, concept)
     ) WITHOUT ROWID;
-    CREATE INDEX concept_use_concept ON concept_use (concept, seq);
+    CREATE INDEX concept_use_concept ON concept_use (concept, at);
     CREATE TABLE contract (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE contract_use (
         seq INTEGER NOT NULL, contract INTEGER NOT NULL, superseded_by TEXT, PRIMARY KEY (seq, contract)

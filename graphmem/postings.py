@@ -75,6 +75,7 @@ class View:
         self.connection = connection
         self.as_of = as_of
         self._now = as_of == math.inf
+        self._total: int | None = None
 
     def file(self, path: str) -> FileView | None:
         """Return the file that `path` meant at this moment, old names included."""
@@ -238,15 +239,15 @@ class View:
 
     def heat(self, files: Iterable[int], now: float) -> dict[int, float]:
         """Return how busy each file is at `now`, see `inference.activity`."""
-        if self._now:
-            rows = self._chunked("SELECT id, heat, heat_at FROM file WHERE id IN ({})", files)
-            return {id: cooled(heat, since, now) for id, heat, since in rows}
         found: dict[int, float] = {}
-        for id in files:
-            # Summed up as of the last change, as it is stored: sums of floats depend on their terms.
-            changes = self._changes(id, HEAT_CHANGES)
-            since = changes[0] if changes else 0.0
-            found[id] = cooled(busyness(changes, since), since, now)
+        rows = self._chunked("SELECT id, heat, heat_at FROM file WHERE id IN ({})", files)
+        for id, heat, since in rows:
+            if since > self.as_of:
+                # Summed up as of the last change, as it is stored: sums of floats depend on their terms.
+                changes = self._changes(id, HEAT_CHANGES)
+                since = changes[0] if changes else 0.0
+                heat = busyness(changes, since)
+            found[id] = cooled(heat, since, now)
         return found
 
     def _members(self, numbers: Sequence[int]) -> dict[int, tuple[list[int], list[int]]]:
@@ -271,10 +272,20 @@ class View:
 
     def frequencies(self, concepts: Iterable[int]) -> dict[int, int]:
         """Return in how many observations each concept stands."""
+        uses = dict(self._chunked("SELECT id, uses FROM concept WHERE id IN ({})", concepts))
         if self._now:
-            return dict(self._chunked("SELECT id, uses FROM concept WHERE id IN ({})", concepts))
-        count = "SELECT COUNT(*) FROM concept_use JOIN observation USING (seq) WHERE concept = ? AND at <= ?"
-        return {id: self.connection.execute(count, (id, self.as_of)).fetchone()[0] for id in concepts}
+            return uses
+        late = self._is_late()
+        count = f"SELECT COUNT(*) FROM concept_use WHERE concept = ? AND at {'>' if late else '<='} ?"
+        counted = {id: self.connection.execute(count, (id, self.as_of)).fetchone()[0] for id in uses}
+        return {id: uses[id] - after for id, after in counted.items()} if late else counted
+
+    def _is_late(self) -> bool:
+        """Return whether it is quicker to count what came after this moment than what came before."""
+        first, last = self.connection.execute(
+            "SELECT (SELECT MIN(at) FROM observation), (SELECT MAX(at) FROM observation)"
+        ).fetchone()
+        return first is not None and self.as_of > (first + last) / 2
 
     def concept_names(self, concepts: Iterable[int]) -> dict[int, str]:
         """Return the names of concepts."""
@@ -282,13 +293,13 @@ class View:
 
     def total(self) -> int:
         """Return the number of observations."""
-        if self._now:
-            row = self.connection.execute("SELECT value FROM meta WHERE key = 'observations'").fetchone()
-        else:
-            row = self.connection.execute(
-                "SELECT COUNT(*) FROM observation WHERE at <= ?", (self.as_of,)
-            ).fetchone()
-        return int(row[0])
+        if self._total is None:
+            query = "SELECT value FROM meta WHERE key = 'observations'"
+            self._total = int(self.connection.execute(query).fetchone()[0])
+            if not self._now:
+                after = "SELECT COUNT(*) FROM observation WHERE at > ?"
+                self._total -= self.connection.execute(after, (self.as_of,)).fetchone()[0]
+        return self._total
 
     def heads(self, numbers: Iterable[int]) -> list[ObservationView]:
         """Return the heads of these observations, in the order given."""

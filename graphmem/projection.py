@@ -158,10 +158,15 @@ def _insert_concepts(connection: sqlite3.Connection, entries: Sequence[Entry]) -
         [(name,) for name in sorted(names)],
     )
     ids = _ids(connection, "concept", names)
-    uses = [(seq, ids[name], weight) for seq, weights in found.items() for name, weight in weights.items()]
-    connection.executemany("INSERT INTO concept_use VALUES (?, ?, ?)", uses)
+    times = {entry.seq: entry.observation.at for entry in entries}
+    uses = [
+        (seq, ids[name], weight, times[seq])
+        for seq, weights in found.items()
+        for name, weight in weights.items()
+    ]
+    connection.executemany("INSERT INTO concept_use VALUES (?, ?, ?, ?)", uses)
     counts: dict[int, int] = {}
-    for _, concept, _ in uses:
+    for _, concept, _, _ in uses:
         counts[concept] = counts.get(concept, 0) + 1
     connection.executemany(
         "UPDATE concept SET uses = uses + ? WHERE id = ?", [(count, id) for id, count in counts.items()]

@@ -102,7 +102,7 @@ def answers(view: View, now: float) -> list[object]:
     ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(stories(), st.booleans(), st.data())
 def test_the_past_is_what_a_memory_knew_then(
     story: list[Observation], one_by_one: bool, data: st.DataObject
@@ -140,6 +140,14 @@ def test_answers_do_not_depend_on_the_order_of_arrival(
     now = max(observation.at for observation in distinct)
     with Postings(built(distinct)).view() as one, Postings(built(shuffled, True)).view() as other:
         assert answers(one, now) == answers(other, now)
+
+
+def test_while_the_past_is_read_anew_an_answer_says_so() -> None:
+    with Postings(built([])).view() as view:
+        answer = impact(view, Question(("a.py",)), 1.0, lambda paths: set(), behind=(3, 10))
+    assert answer.reason == (
+        "the history is being read anew and only 3 of 10 entries are in; ask again in a moment"
+    )
 
 
 def test_equals_are_cut_off_alike_whatever_came_first() -> None:
