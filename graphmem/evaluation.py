@@ -29,6 +29,7 @@ from inference.combination import Candidate
 from inference.metrics import DEPTH
 from inference.ranking import describe
 from inference.replay import Context, Line, Outcome, Predictor, Rules, replay
+from inference.signals import Signals
 
 GRAPHMEM = "GraphMem"
 _BATCH = 500
@@ -79,6 +80,14 @@ class RecallPredictor:
             found.histories, found.profiles, found.standings, found.recent, living.keys(), found.heard
         )
         return [(living[candidate.file].path, candidate) for candidate in candidates]
+
+    def hear(self, paths: Sequence[str], context: Context) -> tuple[Signals, dict[int, str]]:
+        """Return what these files' histories say together, and the names of all living files heard of."""
+        self._tell()
+        with self._postings.view() as view:
+            files = [file for file in map(view.file, paths) if file is not None]
+            heard = gather(view, files, Asker(context.at, context.actor)).heard
+            return heard, {id: file.path for id, file in view.files(heard.files()).items() if file.alive}
 
     def close(self) -> None:
         """Free the postings."""

@@ -12,7 +12,9 @@ raised where the candidate is busy, was in the actor's hands lately, is named al
 The last term is the same for all candidates of a question: it says how often anything else changes at all,
 and makes the number a probability without touching the order. `bench/combination.py` derives the weights on
 29 histories, none of which is among those that figures are reported for, and prints what each part gives:
-first the order (a choice among the candidates of a question), then scale, company and intercept.
+first the order (a choice among the candidates of a question), then scale, company and intercept. Histories
+of git know no reads; the weight of `read` comes from 209 recorded sessions of agents, where it lifts the
+recall@10 at the first read of a file from .389 to .405 (.5 and more add nothing and cost precision).
 """
 
 from __future__ import annotations
