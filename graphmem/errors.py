@@ -1,4 +1,4 @@
-"""Owns the errors a user of GraphMem can meet: each names the thing, the cause and the remedy in one sentence.
+"""Owns the errors a user of GraphMem can meet: one sentence with the thing, the cause and the remedy.
 
 It is not the mapping to HTTP statuses or exit codes; `api` does that by class.
 """

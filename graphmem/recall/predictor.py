@@ -18,7 +18,7 @@ from inference.upcoming import next_files
 
 _CANDIDATES = 100
 _IN_HAND = 50
-_PROFILED = 15
+_PROFILED = 10
 _SIBLINGS = 25
 _NAMESAKES = 10
 _UPCOMING = 20
