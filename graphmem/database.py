@@ -191,7 +191,11 @@ class NewerFormatError(StorageError):
 
 
 class DamageError(StorageError):
-    """The file's content is not what SQLite wrote; a derived file can be rebuilt."""
+    """The content of the file at `path` is not what was written; a derived file can be rebuilt."""
+
+    def __init__(self, message: str, path: Path | None) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 def storage_error(path: Path | None, fault: sqlite3.DatabaseError) -> StorageError:
@@ -210,8 +214,10 @@ def storage_error(path: Path | None, fault: sqlite3.DatabaseError) -> StorageErr
                 f"The disk that holds {path} reports a fault ({fault}); check it, then try again."
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CONSTRAINT:
-            return DamageError(f"{path} is damaged ({fault}); restore it from a backup.")
+            return DamageError(f"{path} is damaged ({fault}); restore it from a backup.", path)
         case sqlite3.SQLITE_ERROR if str(fault).startswith(("no such table", "no such column")):
-            return DamageError(f"{path} is another file than expected ({fault}); restore it from a backup.")
+            return DamageError(
+                f"{path} is another file than expected ({fault}); restore it from a backup.", path
+            )
         case _:
             return StorageError(f"{path} could not be used ({fault}); run `graphmem doctor`.")

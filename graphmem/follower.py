@@ -68,6 +68,8 @@ class Follower:
         try:
             return self._open_present(unclean=seal == OPEN_SEAL)
         except (DamageError, NewerFormatError) as fault:
+            if isinstance(fault, DamageError) and not self._is_damage(fault):
+                raise
             log.warning("%s It is set aside and rebuilt from the journal", fault)
             return self._open_fresh()
 
@@ -75,11 +77,11 @@ class Follower:
         database = open_derived(self._path)
         try:
             if unclean and not database.sound():
-                raise DamageError(f"{self._path} is damaged.")
+                raise DamageError(f"{self._path} is damaged.", self._path)
             mine = belongs(database, self._journal.identity())
             # One that is ahead follows another journal, or a later state of this one.
             if not mine or not _reached(Watermark(*self._journal.written()), watermark(database)):
-                raise DamageError(f"{self._path} does not belong to this journal.")
+                raise DamageError(f"{self._path} does not belong to this journal.", self._path)
         except BaseException:
             database.close()
             raise
@@ -149,11 +151,15 @@ class Follower:
         last = failures > len(_PAUSES)
         with self._state:
             self._fault = fault if last else None
-            self._rebuild_wanted = isinstance(fault, DamageError) and not last
+            self._rebuild_wanted = self._is_damage(fault) and not last
             self._given_up = self._wanted if last else None
             self._state.notify_all()
             if not last:
                 self._state.wait_for(lambda: self._stopping, _PAUSES[failures - 1])
+
+    def _is_damage(self, fault: GraphMemError) -> bool:
+        """Return whether the derived file is damaged; a damaged journal is no reason to give that up."""
+        return isinstance(fault, DamageError) and fault.path == self._path
 
     def _advanced(self, _count: int = 0) -> None:
         if self._database is None:
@@ -219,8 +225,9 @@ class Follower:
                         )
                     view = stack.enter_context(Postings(database).view(as_of))
                 yield view
-        except DamageError:
-            self.rebuild(database)
+        except DamageError as fault:
+            if self._is_damage(fault):
+                self.rebuild(database)
             raise
 
     def await_start(self, patience: float = PATIENCE) -> None:

@@ -358,6 +358,22 @@ def test_damage_met_by_many_questions_is_rebuilt_once(tmp_path: Path) -> None:
         assert follower.applied() == 300
 
 
+def test_a_damaged_journal_costs_no_answer_that_is_there_already(closed: Path) -> None:
+    with following(closed) as (journal, follower):
+        store(journal, follower, 40, 600)
+    before = reopened(closed)
+    raw = bytearray((closed / "journal.db").read_bytes())
+    page = raw.index(b'"files_modified"') // 4096 * 4096
+    raw[page : page + 4096] = b"\x5a" * 4096
+    (closed / "journal.db").write_bytes(raw)
+    with following(closed) as (journal, follower):
+        for _ in range(3):
+            with pytest.raises(DamageError, match=r"journal\.db is damaged"), follower.view():
+                journal.entries_after(0, 1_000)
+        assert (content(follower), follower.applied()) == before
+    assert not list(closed.glob("derived.db.damaged"))
+
+
 def test_forgotten_words_are_in_no_copy_and_no_log(tmp_path: Path) -> None:
     with following(tmp_path) as (journal, follower):
         store(journal, follower, 0, 5)

@@ -6,15 +6,30 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphmem.database import Database
 from graphmem.derived import open_derived
 from graphmem.journal import Journal
 from graphmem.model import Fact, Observation, Rename
 from graphmem.projection import Watermark, applied, catch_up, mentions_of, watermark
+from graphmem.record import storable
 from inference.lineage import Change, Mention
 
 WORDS = "Zebrafish"
+NOISY = [
+    "moved POST /api/v1/ to /v2",
+    "GET //////?x=%%%",
+    "table \u0000 -> table",
+    "a" * 3_000,
+    "支付" * 1_000,
+    "((((((" * 200,
+    "event.event.event..event replaced by event",
+    "\u202e\u200b\ufeff🧪\U000e0041",
+    "v1 v2 v99999999999999999999 /v1/v2/v3",
+    "ENV_VAR=1 export FOO_BAR settings.x.y.z",
+]
 
 
 OPENED: list[Journal | Database] = []
@@ -155,6 +170,32 @@ def test_bulk_and_snapshots_are_kept_and_link_nothing(files: int, type: str, pai
     catch_up(journal, database)
     with database.read() as connection:
         assert connection.execute("SELECT size, pairs FROM observation").fetchone() == (files, pairs)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.text(max_size=60), min_size=6, max_size=6), st.sampled_from(NOISY))
+def test_no_text_whatever_stops_the_following(texts: list[str], noise: str) -> None:
+    title, narrative, fact, concept, path, other = (storable(text) or "x" for text in texts)
+    odd = Observation(
+        id="odd",
+        session=concept,
+        at=1.0,
+        title=f"{title} {noise}",
+        narrative=f"{noise}{narrative}",
+        facts=(Fact(fact + noise),),
+        concepts=(concept, noise),
+        files_read=(path,),
+        files_modified=(f"{path}/{other}",),
+        renames=(Rename(f"{other}.old", f"{path}.new"),),
+    )
+    journal, database = Journal(None), open_derived(None)
+    journal.append([odd, plain("o1")], 1.0)
+    assert catch_up(journal, database)
+    journal.forget("odd", 2.0)
+    catch_up(journal, database)
+    assert count(database, "SELECT COUNT(*) FROM observation") == 1
+    journal.close()
+    database.close()
 
 
 def test_an_observation_of_the_greatest_size_is_taken() -> None:
