@@ -9,9 +9,7 @@ from inference.lineage import Change, Lineage, Mention
 
 PATHS = st.sampled_from(["a", "b", "c", "d"])
 MENTIONS = st.one_of(
-    st.builds(
-        Mention, st.sampled_from([Change.READ, Change.MODIFIED, Change.ADDED, Change.DELETED]), PATHS
-    ),
+    st.builds(Mention, st.sampled_from([Change.READ, Change.MODIFIED, Change.ADDED, Change.DELETED]), PATHS),
     st.tuples(PATHS, PATHS)
     .filter(lambda pair: pair[0] != pair[1])
     .map(lambda pair: Mention(Change.RENAMED, pair[1], pair[0])),
