@@ -47,13 +47,13 @@ WEIGHTS = Weights(
     followed=0.02,
     floor=0.03,
     room=0.5,
-    link=1.57,
-    busy=0.17,
-    at_hand=1.24,
-    alike=1.07,
-    beside=0.34,
-    company=0.49,
-    intercept=0.47,
+    link=1.51,
+    busy=0.07,
+    at_hand=1.28,
+    alike=0.98,
+    beside=0.31,
+    company=0.6,
+    intercept=0.31,
 )
 
 
