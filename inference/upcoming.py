@@ -20,9 +20,9 @@ from inference.signals import Signals, signals
 
 FLOOR = 0.02
 JOINT = 0.56
-FOLLOWED = 0.45
-AT_HAND = 4.24
-INTERCEPT = -1.73
+FOLLOWED = 0.44
+AT_HAND = 4.16
+INTERCEPT = -1.72
 
 
 def next_files(

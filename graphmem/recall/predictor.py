@@ -77,7 +77,11 @@ def gather(view: View, files: Sequence[FileView], asker: Asker) -> Material:
     for file in files:
         found.update(dict.fromkeys(view.neighbours(file, _SIBLINGS, _NAMESAKES)))
     living = {id: file for id, file in view.files(found).items() if file.alive}
-    foremost = [file for file in found if file in living]
+    firm, at_hand = heard.pairs.firm, heard.at_hand
+    # Of equals those first by path: who is profiled gains a little, and equals shall stay in that order.
+    foremost = sorted(
+        living, key=lambda file: (-firm.get(file, 0.0), -at_hand.get(file, 0.0), living[file].path)
+    )
     heat = view.heat(living, asker.now)
     standings = {id: Standing(file.path, heat[id]) for id, file in living.items()}
     weighted, profiles = _profiles(view, histories, foremost[:_PROFILED])
