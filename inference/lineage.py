@@ -160,10 +160,10 @@ class Lineage:
                     self.names[mention.path] = entry.file
                     state.path, state.alive = mention.path, True
                 case Change.MODIFIED | Change.ADDED:
-                    state.alive = True
                     if self.names[state.path] != entry.file:
                         # Another file took its name; what was changed under an old name lives there.
                         state.path = mention.path
+                    state.alive = self.names[state.path] == entry.file
                 case Change.READ:
                     pass
 
