@@ -103,10 +103,7 @@ class Memory:
             ConflictError: the slug belongs to another root.
         """
         info, created = self._registry.register(root, slug)
-        project = self._handle(info.id)
-        if not created:
-            project.roots_changed()
-        return project, created
+        return self._handle(info.id), created
 
     def project(self, reference: str) -> Project:
         """Return the project with that slug, or the one that holds that absolute path.

@@ -109,12 +109,6 @@ class Project:
             self._ended = True
         self.close()
 
-    def roots_changed(self) -> None:
-        """Take notice that the project is known under further roots."""
-        with self._lock:
-            if self._files is not None:
-                self._files.workspace.roots_changed()
-
     def _ask(self, question: Callable[[View, Opened], T], as_of: float | None = None) -> T:
         """Answer from the postings; a damaged file is rebuilt and the question asked once more."""
         with self._use() as files:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import itertools
 import os
 import re
 import secrets
@@ -66,6 +67,8 @@ class Registry:
 
     def __init__(self, home: Home, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
+        self._numbers = itertools.count(1)
+        self._revisions: dict[str, int] = {}
         _make_private(home.registry_file)
         self._database = Database(home.registry_file, _MIGRATIONS, Durability.FULL)
 
@@ -98,8 +101,8 @@ class Registry:
             if slug is not None:
                 _refuse_foreign_slug(connection, slug, known)
             project = known or self._insert(connection, place, slug)
-            for path, kind in place.roots:
-                self._see(connection, project, path, kind)
+            self._see_all(connection, project, place)
+        self._note_change(project)
         return self.project(project), known is None
 
     def _insert(self, connection: sqlite3.Connection, place: Whereabouts, slug: str | None) -> str:
@@ -134,6 +137,15 @@ class Registry:
             raise InvalidInputError(f"The root {path!a} is not valid UTF-8; it can't be kept.", "root")
         with self._database.write() as connection:
             self._see(connection, project, path, kind or kind_of(path, identity))
+        self._note_change(project)
+
+    def revision(self, project: str) -> int:
+        """Return a number that has changed when identity or roots of the project with that id may have."""
+        return self._revisions.get(project, 0)
+
+    def _note_change(self, project: str) -> None:
+        """Give the project a new revision; after the commit, or a reader would keep what was before it."""
+        self._revisions[project] = next(self._numbers)
 
     def roots(self, project: str) -> tuple[str, ...]:
         """Return every known root of the project with that id: the registered one, then in order of kind."""
@@ -145,6 +157,10 @@ class Registry:
                 (project,),
             ).fetchall()
         return tuple(path for (path,) in rows)
+
+    def _see_all(self, connection: sqlite3.Connection, project: str, place: Whereabouts) -> None:
+        for path, kind in place.roots:
+            self._see(connection, project, path, kind)
 
     def _see(self, connection: sqlite3.Connection, project: str, path: str, kind: RootKind) -> None:
         connection.execute(
@@ -252,7 +268,12 @@ class Registry:
         except InvalidInputError:
             return None
         with self._database.write() as connection:
-            return _recognise(connection, place)
+            project = _recognise(connection, place)
+            if project is not None:
+                self._see_all(connection, project, place)
+        if project is not None:
+            self._note_change(project)
+        return project
 
     def _at_root(self, folder: str) -> str | None:
         with self._database.read() as connection:

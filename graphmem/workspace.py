@@ -32,7 +32,9 @@ class Workspace:
         self._readers = 0
         # Names taken in but not visible yet: what a path means must not depend on how fast that goes.
         self._fresh: set[str] = set()
+        self._revision = -1
         self._resolver: PathResolver | None = None
+        self._roots: tuple[str, ...] = ()
 
     @contextmanager
     def reading(self) -> Iterator[PathResolver]:
@@ -41,6 +43,7 @@ class Workspace:
         with self._lock:
             if not self._readers and not self._follower.lag():
                 self._fresh.clear()
+            self._refresh()
             if self._resolver is None:
                 self._resolver = self._new_resolver()
             resolver = self._resolver
@@ -51,9 +54,16 @@ class Workspace:
             with self._lock:
                 self._readers -= 1
 
+    def _refresh(self) -> None:
+        """Read the project's roots anew if they have changed; under the lock."""
+        revision = self._registry.revision(self._project)
+        if revision != self._revision:
+            self._revision, self._resolver = revision, None
+            self._roots = self._registry.roots(self._project)
+
     def _new_resolver(self) -> PathResolver:
         return PathResolver(
-            self._registry.roots(self._project),
+            self._roots,
             self._knows,
             self._registry.identity(self._project),
             lambda root: self._registry.add_root(self._project, root),
@@ -73,21 +83,17 @@ class Workspace:
         """Take an observation's names as known from now on."""
         self._fresh.update(named_paths(observation))
 
-    def roots_changed(self) -> None:
-        """Read the project's roots anew at the next question."""
-        with self._lock:
-            self._resolver = None
-
     # ---- the disk -------------------------------------------------------------------------------
 
     def _folders(self) -> list[str]:
-        roots = (root for root in self._registry.roots(self._project) if os.path.isabs(root))
-        return [root for root in roots if os.path.isdir(root)]
+        with self._lock:
+            self._refresh()
+            roots = self._roots
+        return [root for root in roots if os.path.isabs(root) and os.path.isdir(root)]
 
     def present(self, paths: Collection[str]) -> set[str]:
         """Return those of `paths` that lie under one of the project's folders now."""
-        folders = self._folders()
-        return {path for path in paths if any(os.path.lexists(f"{folder}/{path}") for folder in folders)}
+        return _lying(paths, self._folders())
 
     def missing(self, paths: Sequence[str]) -> set[str]:
         """Return those of `paths` that were once seen on the disk and are there no more.
@@ -95,7 +101,8 @@ class Workspace:
         None where no folder of the project is there: a disk that is away tells nothing.
         """
         seen = self._journal.sighted(paths)
-        return seen - self.present(seen) if seen and self._folders() else set()
+        folders = self._folders() if seen else []
+        return seen - _lying(seen, folders) if folders else set()
 
     def sightings(self, observations: Sequence[Observation], now: float) -> tuple[list[str], list[str]]:
         """Return the paths of these observations that are on the disk, and those whose absence tells nothing.
@@ -115,6 +122,10 @@ class Workspace:
     def new_sightings(self, paths: Sequence[str]) -> list[str]:
         """Return those of `paths` that are on the disk and were not noted as seen so far."""
         return sorted(self.present(set(paths) - self._journal.sighted(paths)))
+
+
+def _lying(paths: Collection[str], folders: Sequence[str]) -> set[str]:
+    return {path for path in paths if any(os.path.lexists(f"{folder}/{path}") for folder in folders)}
 
 
 def named_paths(observation: Observation) -> set[str]:

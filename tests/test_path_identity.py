@@ -69,6 +69,21 @@ def test_root_subfolder_and_absolute_path_are_one_file_with_three_touches(shop: 
     assert project.stats().files == 3
 
 
+def test_a_repository_that_moves_while_it_is_open_is_read_from_its_new_place(
+    memory: Memory, shop: tuple[Project, Any]
+) -> None:
+    project, repository = shop
+    old = str(repository.path)
+    assert project.impact([f"{old}/src/a.ts"]).path == "src/a.ts"
+    new = f"{old} in its new place"
+    os.rename(old, new)
+    found = memory.project(f"{new}/src")
+    assert (found.info.slug, found.info.root) == (project.info.slug, new)
+    assert found.info.roots[0] == new
+    assert found.impact([f"{new}/src/a.ts"]).status is FileStatus.KNOWN
+    assert found.impact([f"{new}/src/new.ts"]).path == "src/new.ts"
+
+
 def test_an_event_and_git_may_use_different_normal_forms(memory: Memory, git_repository: Build) -> None:
     composed, decomposed = (unicodedata.normalize(form, "doc/café.md") for form in ("NFC", "NFD"))
     repository = git_repository()
