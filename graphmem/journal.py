@@ -36,6 +36,7 @@ MIGRATIONS = (
     CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     """,
 )
+_CHUNK = 500
 
 
 class Stored(StrEnum):
@@ -203,12 +204,13 @@ class Journal:
 
     def sighted(self, paths: Sequence[str]) -> set[str]:
         """Return those of `paths` that were once seen on the disk."""
+        found: set[str] = set()
         with self._database.read() as connection:
-            return {
-                path
-                for path in paths
-                if connection.execute("SELECT 1 FROM sighting WHERE path = ?", (path,)).fetchone()
-            }
+            for start in range(0, len(paths), _CHUNK):
+                chunk = paths[start : start + _CHUNK]
+                query = f"SELECT path FROM sighting WHERE path IN ({','.join('?' * len(chunk))})"
+                found.update(row[0] for row in connection.execute(query, chunk))
+        return found
 
     def setting(self, key: str) -> str | None:
         """Return a stored setting or None."""

@@ -30,6 +30,7 @@ RECENT = 20
 PROFILE_OCCASIONS = 8
 NO_PAIR_SIZE = 1_000_000
 _CHUNK = 200
+_READ = Change.READ.value
 _EDIT_FIELDS = "touch.seq, touch.at, observation.session, observation.actor, observation.size, pairs"
 
 
@@ -76,6 +77,7 @@ class View:
         self.as_of = as_of
         self._now = as_of == math.inf
         self._total: int | None = None
+        self._profiles: dict[int, dict[int, float]] = {}
 
     def file(self, path: str) -> FileView | None:
         """Return the file that `path` meant at this moment, old names included."""
@@ -141,7 +143,7 @@ class View:
         """Return what inference needs to know of a file: occasions newest first, followers, concepts."""
         edits = self._heads(file, "change != ?")
         reads = self._heads(file, "change = ?")
-        follow = [self._following(head) for head in edits[:FOLLOWED]]
+        follow = self._following(edits[:FOLLOWED])
         later = [self._later_in_session(head) for head in reads[:FOLLOWED]]
         heads = [*edits, *reads, *(head for head in follow if head is not None)]
         heads += [head for heads_of_one in later for head in heads_of_one]
@@ -164,20 +166,28 @@ class View:
         )
         return [_Head(*row) for row in rows]
 
-    def _following(self, head: _Head) -> _Head | None:
+    def _following(self, heads: Sequence[_Head]) -> list[_Head | None]:
         """Return what came next: in the same session, or as the actor's next work within a day."""
-        fields = "seq, at, session, actor, size, pairs"
-        after = "AND (at > ? OR (at = ? AND seq > ?)) AND at <= ? AND size > 0 ORDER BY at, seq LIMIT 1"
-        place = (head.at, head.at, head.seq)
-        row = self.connection.execute(
-            f"SELECT {fields} FROM observation WHERE session = ? {after}", (head.session, *place, self.as_of)
-        ).fetchone()
-        if row is None:
-            until = min(self.as_of, head.at + DAY)
-            row = self.connection.execute(
-                f"SELECT {fields} FROM observation WHERE actor = ? {after}", (head.actor, *place, until)
-            ).fetchone()
-        return None if row is None else _Head(*row)
+        if not heads:
+            return []
+        first = (
+            "SELECT seq FROM observation AS next WHERE next.{0} = this.{0}"
+            " AND (next.at, seq) > (this.at, number) AND next.at <= {1} AND size > 0"
+            " ORDER BY next.at, seq LIMIT 1"
+        )
+        query = (
+            f"WITH this (number, at, session, actor) AS (VALUES {','.join(['(?, ?, ?, ?)'] * len(heads))})"
+            f" SELECT number, COALESCE(({first.format('session', '?')}),"
+            f" ({first.format('actor', 'MIN(?, this.at + ?)')})) FROM this"
+        )
+        places = (value for head in heads for value in (head.seq, head.at, head.session, head.actor))
+        following = dict(self.connection.execute(query, (*places, self.as_of, self.as_of, DAY)).fetchall())
+        numbers = (seq for seq in following.values() if seq is not None)
+        rows = self._chunked(
+            "SELECT seq, at, session, actor, size, pairs FROM observation WHERE seq IN ({})", numbers
+        )
+        found = {row[0]: _Head(*row) for row in rows}
+        return [found.get(following[head.seq]) for head in heads]
 
     def _later_in_session(self, head: _Head) -> list[_Head]:
         rows = self.connection.execute(
@@ -256,19 +266,22 @@ class View:
             "SELECT seq, change, file FROM touch WHERE seq IN ({}) AND repeated = 0 ORDER BY seq, ord",
             members,
         ):
-            members[seq][change == Change.READ].append(file)
+            members[seq][change == _READ].append(file)
         return members
 
     def profile(self, file: int) -> dict[int, float]:
         """Return the concepts of the file's last occasions, summed weights by concept."""
-        rows = self.connection.execute(
-            "SELECT concept, SUM(weight) FROM (SELECT touch.seq FROM touch JOIN observation"
-            " ON observation.seq = touch.seq WHERE file = ? AND touch.at <= ? AND repeated = 0 AND pairs = 1"
-            " ORDER BY touch.at DESC, touch.seq DESC LIMIT ?) AS last"
-            " JOIN concept_use ON concept_use.seq = last.seq GROUP BY concept",
-            (file, self.as_of, PROFILE_OCCASIONS),
-        )
-        return dict(rows.fetchall())
+        known = self._profiles.get(file)
+        if known is None:
+            rows = self.connection.execute(
+                "SELECT concept, SUM(weight) FROM (SELECT touch.seq FROM touch JOIN observation"
+                " ON observation.seq = touch.seq WHERE file = ? AND touch.at <= ? AND repeated = 0"
+                " AND pairs = 1 ORDER BY touch.at DESC, touch.seq DESC LIMIT ?) AS last"
+                " JOIN concept_use ON concept_use.seq = last.seq GROUP BY concept",
+                (file, self.as_of, PROFILE_OCCASIONS),
+            )
+            known = self._profiles[file] = dict(rows.fetchall())
+        return known
 
     def frequencies(self, concepts: Iterable[int]) -> dict[int, int]:
         """Return in how many observations each concept stands."""
@@ -303,15 +316,30 @@ class View:
 
     def heads(self, numbers: Iterable[int]) -> list[ObservationView]:
         """Return the heads of these observations, in the order given."""
-        rows = (
-            self.connection.execute(
-                "SELECT seq, observation.id, at, session.name, actor.name, title FROM observation"
-                " JOIN session ON session.id = session JOIN actor ON actor.id = actor WHERE seq = ?",
-                (seq,),
-            ).fetchone()
-            for seq in numbers
+        wanted = list(numbers)
+        rows = self._chunked(
+            "SELECT seq, observation.id, at, session.name, actor.name, title FROM observation"
+            " JOIN session ON session.id = session JOIN actor ON actor.id = actor WHERE seq IN ({})",
+            wanted,
         )
-        return [ObservationView(*row) for row in rows if row is not None]
+        found = {row[0]: ObservationView(*row) for row in rows}
+        return [found[seq] for seq in wanted if seq in found]
+
+    def concepts(self, numbers: Iterable[int]) -> dict[int, dict[int, float]]:
+        """Return the concepts of these observations with their weights, by observation."""
+        wanted = list(numbers)
+        found: dict[int, dict[int, float]] = {seq: {} for seq in wanted}
+        rows = self._chunked(
+            "SELECT seq, concept, weight FROM concept_use WHERE seq IN ({}) ORDER BY seq, concept", wanted
+        )
+        for seq, concept, weight in rows:
+            found[seq][concept] = weight
+        return found
+
+    def contracts(self, numbers: Iterable[int]) -> list[int]:
+        """Return the contracts that these observations name, each once."""
+        rows = self._chunked("SELECT DISTINCT contract FROM contract_use WHERE seq IN ({})", numbers)
+        return list(dict.fromkeys(row[0] for row in rows))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ It is not prediction: everything here is counted from observations of the view, 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from graphmem.concepts import GIVEN, observation_concepts, presentable
@@ -37,7 +37,7 @@ def recent(view: View, files: Sequence[int], now: float) -> Recent:
     """Return the last 30 days' work on these files, by concept domain."""
     seqs = _touched(view, files, now - WINDOW_DAYS * DAY, now, _WINDOW_LIMIT)
     heads = view.heads(seqs)
-    uses = _concepts(view, seqs)
+    uses = view.concepts(seqs)
     everything: dict[int, float] = defaultdict(float)
     for weights in uses.values():
         for concept, weight in weights.items():
@@ -70,17 +70,6 @@ def _touched(view: View, files: Sequence[int], since: float, until: float, limit
     return [seq for _, seq in sorted(rows, reverse=True)[:limit]]
 
 
-def _concepts(view: View, seqs: Sequence[int]) -> dict[int, dict[int, float]]:
-    return {
-        seq: dict(
-            view.connection.execute(
-                "SELECT concept, weight FROM concept_use WHERE seq = ?", (seq,)
-            ).fetchall()
-        )
-        for seq in seqs
-    }
-
-
 def active(view: View, files: dict[int, str], now: float, session: str | None) -> tuple[ActiveSession, ...]:
     """Return the other sessions that touched these files (id to path) in the last two hours, newest first."""
     latest: dict[tuple[str, str], ActiveSession] = {}
@@ -96,13 +85,7 @@ def active(view: View, files: dict[int, str], now: float, session: str | None) -
 def contracts(view: View, files: Sequence[int]) -> tuple[ContractUse, ...]:
     """Return the connection points named by work on these files, last seen first."""
     seqs = _touched(view, files, 0.0, view.as_of, _CONTRACT_OCCASIONS)
-    found: Counter[int] = Counter()
-    for seq in seqs:
-        found.update(
-            row[0]
-            for row in view.connection.execute("SELECT contract FROM contract_use WHERE seq = ?", (seq,))
-        )
-    uses = [_contract(view, contract) for contract in found]
+    uses = [_contract(view, contract) for contract in view.contracts(seqs)]
     uses.sort(key=lambda use: (-use.last_seen, use.name))
     return tuple(uses[:_CONTRACTS])
 
@@ -115,7 +98,7 @@ def _contract(view: View, contract: int) -> ContractUse:
         (contract, view.as_of, _CONTRACT_OCCASIONS),
     ).fetchall()
     successor = next((row[2] for row in rows if row[2] is not None), None)
-    users = _users(view, name, _concepts(view, [row[0] for row in rows]).values())
+    users = _users(view, name, view.concepts(row[0] for row in rows).values())
     return ContractUse(name, users, rows[0][1], successor)
 
 
