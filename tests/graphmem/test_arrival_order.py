@@ -128,6 +128,7 @@ def rebuilt(journal: Journal) -> Database:
 relaxed = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+@pytest.mark.slow
 @relaxed
 @given(observations(), st.data())
 def test_any_cut_into_batches_equals_a_rebuild(made: list[Observation], data: st.DataObject) -> None:
@@ -137,6 +138,7 @@ def test_any_cut_into_batches_equals_a_rebuild(made: list[Observation], data: st
     assert snapshot(database) == snapshot(rebuilt(journal))
 
 
+@pytest.mark.slow
 @relaxed
 @given(observations(distinct_times=True), st.data())
 def test_any_permutation_of_arrival_gives_the_same_state(
@@ -148,6 +150,7 @@ def test_any_permutation_of_arrival_gives_the_same_state(
     assert snapshot(one, by_id=True) == snapshot(other, by_id=True)
 
 
+@pytest.mark.slow
 @relaxed
 @given(observations(), st.data())
 def test_forgetting_leaves_what_a_rebuild_without_it_makes(
@@ -159,6 +162,7 @@ def test_forgetting_leaves_what_a_rebuild_without_it_makes(
     assert snapshot(database) == snapshot(rebuilt(journal))
 
 
+@pytest.mark.slow
 @relaxed
 @given(observations())
 def test_sending_everything_twice_changes_nothing(made: list[Observation]) -> None:

@@ -426,6 +426,7 @@ journal.close()
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_no_damage_and_following_goes_on_when_there_is_room(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=120

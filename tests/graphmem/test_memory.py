@@ -115,6 +115,7 @@ def test_two_projects_of_one_name_never_see_each_other(memory: Memory, tmp_path:
 # ---- few open at once --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_many_projects_are_used_and_few_stay_open(many: Any, memory: Memory, tell: Tell) -> None:
     projects = many(20)
     for number, project in enumerate(projects):
@@ -129,6 +130,7 @@ def test_many_projects_are_used_and_few_stay_open(many: Any, memory: Memory, tel
     assert followers() == 0
 
 
+@pytest.mark.slow
 def test_forty_projects_are_used_by_many_threads(many: Any, memory: Memory) -> None:
     projects = many(40)
 
@@ -346,6 +348,7 @@ with Memory(sys.argv[1]) as memory:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_what_was_acknowledged_stays(tmp_path: Path) -> None:
     (tmp_path / "shop").mkdir()
     done = subprocess.run(

@@ -102,6 +102,7 @@ def answers(view: View, now: float) -> list[object]:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(stories(), st.booleans(), st.data())
 def test_the_past_is_what_a_memory_knew_then(
@@ -117,6 +118,7 @@ def test_the_past_is_what_a_memory_knew_then(
         assert seen(past, moment) != {} and len(answers(past, moment)) == 2 * len(PATHS) + 2
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(stories())
 def test_a_moment_after_everything_is_the_present(story: list[Observation]) -> None:
@@ -127,6 +129,7 @@ def test_a_moment_after_everything_is_the_present(story: list[Observation]) -> N
         assert (seen(past, now), answers(past, now)) == known
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(stories(), st.permutations(range(10)))
 def test_answers_do_not_depend_on_the_order_of_arrival(
