@@ -15,6 +15,16 @@ from graphmem.postings import Postings
 from graphmem.projection import catch_up
 
 
+OPENED: list[Database | Journal] = []
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    while OPENED:
+        OPENED.pop().close()
+
+
 def work(at: float, *modified: str, added: Sequence[str] = (), deleted: Sequence[str] = ()) -> Observation:
     return Observation(
         id=f"o{at}",
