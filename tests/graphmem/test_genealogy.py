@@ -14,7 +14,6 @@ from graphmem.model import Observation, Rename
 from graphmem.postings import Postings
 from graphmem.projection import catch_up
 
-
 OPENED: list[Database | Journal] = []
 
 

@@ -106,3 +106,39 @@ def test_a_second_mention_of_a_renames_target_is_the_file_that_moved_there() -> 
     assert modified.file == renamed.file
     assert modified.repeated
     assert not renamed.repeated
+
+
+def test_a_file_moved_twice_in_one_observation_ends_at_the_last_name() -> None:
+    lineage = Lineage()
+    (born,) = lineage.step(mention(Change.ADDED, "a"))
+    first, second = lineage.step([Mention(Change.RENAMED, "b", "a"), Mention(Change.RENAMED, "c", "b")])
+    assert first.file == second.file == born.file
+    assert (first.repeated, second.repeated) == (False, True)
+    assert lineage.path_of(born.file) == "c"
+
+
+def test_a_shift_in_one_observation_moves_each_by_one() -> None:
+    lineage = Lineage()
+    a, b = lineage.step([Mention(Change.ADDED, "a"), Mention(Change.ADDED, "b")])
+    lineage.step([Mention(Change.RENAMED, "b", "a"), Mention(Change.RENAMED, "c", "b")])
+    assert (lineage.path_of(a.file), lineage.path_of(b.file)) == ("b", "c")
+    assert lineage.alive(a.file)
+    assert lineage.alive(b.file)
+
+
+def test_a_name_moved_from_and_begun_anew_in_one_observation_is_another_file() -> None:
+    lineage = Lineage()
+    (born,) = lineage.step(mention(Change.ADDED, "a"))
+    _, anew = lineage.step([Mention(Change.RENAMED, "b", "a"), Mention(Change.ADDED, "a")])
+    assert anew.file != born.file
+    assert (lineage.path_of(born.file), lineage.path_of(anew.file)) == ("b", "a")
+
+
+def test_deleting_a_former_name_leaves_the_file_that_moved_away() -> None:
+    lineage = Lineage()
+    (born,) = lineage.step(mention(Change.ADDED, "a"))
+    lineage.step(mention(Change.RENAMED, "b", "a"))
+    lineage.step(mention(Change.DELETED, "a"))
+    assert lineage.alive(born.file)
+    lineage.step(mention(Change.DELETED, "b"))
+    assert not lineage.alive(born.file)
