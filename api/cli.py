@@ -19,6 +19,7 @@ from typing import Any
 import click
 
 from api.invocation import common_options
+from api.terminal_text import clean
 from graphmem.errors import GraphMemError
 
 GOOD, FAILED, WRONG_USE, STOPPED = 0, 1, 2, 130
@@ -130,7 +131,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _said(sentence: str, status: int) -> int:
-    click.echo(sentence, err=True)
+    click.echo(clean(sentence), err=True)
     return status
 
 

@@ -11,7 +11,8 @@ import click
 from rich.text import Text
 
 from api.invocation import Invocation, common_options, pass_invocation
-from api.screen import Screen, clean, counted, worded
+from api.screen import Screen, counted, worded
+from api.terminal_text import clean
 
 
 @click.command(

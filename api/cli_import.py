@@ -14,6 +14,7 @@ from api.invocation import Invocation, common_options, pass_invocation
 from api.option_types import TEXT
 from api.progress import ProgressBar
 from api.screen import Screen, counted
+from api.terminal_text import clean
 
 _NAMED_PROBLEMS = 10
 
@@ -69,7 +70,7 @@ def _import(invocation: Invocation, source: HistorySource) -> int:
     invocation.answer(report, lambda screen: _show(screen, report, slug))
     refused = report["rejected"]
     for problem in report["problems"][:_NAMED_PROBLEMS]:
-        click.echo(problem, err=True)
+        click.echo(clean(problem), err=True)
     if refused > _NAMED_PROBLEMS:
         click.echo(f"and {refused - _NAMED_PROBLEMS:,} more", err=True)
     if refused:

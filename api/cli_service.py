@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from api.invocation import Invocation, common_options, pass_invocation
+from api.terminal_text import clean
 
 if TYPE_CHECKING:
     from api.lifecycle import ServiceStatus
@@ -34,7 +35,7 @@ def serve_command(invocation: Invocation, detach: bool) -> None:
     else:
         from api.service import serve
 
-        serve(settings, lambda sentence: click.echo(sentence, err=invocation.as_json))
+        serve(settings, lambda sentence: click.echo(clean(sentence), err=invocation.as_json))
 
 
 @click.command("stop", short_help="End the running service.", epilog="Example: graphmem stop")

@@ -10,7 +10,8 @@ from typing import Any
 
 from rich.text import Text
 
-from api.screen import Screen, clean, counted, day, evidence_words, minute, percent, worded
+from api.screen import Screen, counted, day, evidence_words, minute, percent, worded
+from api.terminal_text import clean
 
 Shape = Mapping[str, Any]
 _SHOWN = 5

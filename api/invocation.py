@@ -17,6 +17,7 @@ import click
 from click.core import ParameterSource
 
 from api.option_types import PORT, text_argument
+from api.terminal_text import clean_json
 
 if TYPE_CHECKING:
     from api.backend import Backend, Shape
@@ -103,7 +104,7 @@ class Invocation:
     def answer(self, shape: object, show: Callable[[Screen], None]) -> None:
         """Print the answer: as JSON on standard output, or by `show` for a person."""
         if self.as_json:
-            click.echo(json.dumps(shape, ensure_ascii=False, indent=2))
+            click.echo(clean_json(json.dumps(shape, ensure_ascii=False, indent=2)))
         else:
             from api.screen import Screen
 

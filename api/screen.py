@@ -19,9 +19,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from api.terminal_text import clean
+
 WIDEST = 100
 _UNSHORTENED = 4_000
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 # Blanks at a line's end, among the codes that end a colour.
 _TRAILING = re.compile(r" (?: |\x1b\[[0-9;]*m)*$")
 _STYLES = {
@@ -161,11 +162,6 @@ def shortened(path: str, cells: int) -> str:
     while tail and cell_len(tail) > cells - 1 - cell_len(left):
         tail = tail[1:]
     return f"{left}…{tail}"
-
-
-def clean(text: str) -> str:
-    """Return `text` with control and direction characters made visible: data must not steer a terminal."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def worded(status: str) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -95,3 +96,36 @@ def test_a_program_that_only_says_how_it_is_used_loads_next_to_nothing(graphmem:
     assert done.returncode == 0
     assert "click" in loaded
     assert loaded & {"fastapi", "httpx", "pydantic", "uvicorn", "rjieba", "graphmem.memory"} == set()
+
+
+STEERING = "\x1b[31m\x07\x9b2J\u202e"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--project", f"shop{STEERING}", "impact", "a.py"),
+        ("import", "git", f"gone{STEERING}"),
+        ("observations", f"id{STEERING}"),
+        ("impact", "--limit", f"1{STEERING}", "a.py"),
+    ],
+)
+def test_a_fault_that_repeats_what_was_given_steers_no_terminal(
+    shop: Any, arguments: tuple[str, ...]
+) -> None:
+    command = shop.program.command(*arguments)
+    status, shown = on_a_terminal(command, shop.path, environment_of(shop.program, NO_COLOR="1"))
+    assert status in {1, 2}
+    assert "x1b" in shown, "the character is shown, not sent"
+    assert not set(STEERING) & set(shown) - set("[31m2J")
+
+
+def test_json_on_a_terminal_holds_the_same_data_and_steers_nothing(graphmem: Any, tmp_path: Path) -> None:
+    line = {"id": "odd", "title": f"Title {STEERING}", "files_modified": ["a.py"]}
+    (tmp_path / "turns.jsonl").write_text(json.dumps(line) + "\n")
+    graphmem.good("import", "jsonl", tmp_path / "turns.jsonl")
+    command = graphmem.command("observations", "--json")
+    status, shown = on_a_terminal(command, tmp_path, environment_of(graphmem))
+    assert status == 0
+    assert not set(STEERING) & set(shown) - set("[31m2J")
+    assert json.loads(shown)["items"][0]["title"] == line["title"]
