@@ -92,14 +92,15 @@ class LocalBackend:
 
     def search(self, project: str, question: SearchQuestion) -> Shape:
         """Return what was found in the texts."""
-        hits = self._memory.project(project).search(
+        asked = self._memory.project(project)
+        hits = asked.search(
             question.text,
             question.limit,
             since=_at(question.since),
             until=_at(question.until),
             types=question.types,
         )
-        return _plain(schemas.SearchOut.of_hits(hits, degraded=schemas.TEXT_ONLY))
+        return _plain(schemas.SearchOut.of_hits(hits, degraded=asked.degraded()))
 
     def stats(self, project: str) -> Shape:
         """Return counts and sizes."""

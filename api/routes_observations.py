@@ -28,7 +28,7 @@ from api.parameters import (
     project_of,
 )
 from api.problems import ProblemKind, RefusedError
-from api.schemas import ObservationOut, ObservationPageOut, ReceiptOut, receipt_with
+from api.schemas import ObservationOut, ObservationPageOut, ReceiptOut
 from graphmem import Project
 from graphmem.capture.intake import ObservationIn
 from graphmem.model import ObservationFilter, Receipt
@@ -86,7 +86,8 @@ def _stored(memory: MemoryHere, slug: str, named: str, raw: bytes, wait: Wait | 
     receipt = project.observe(items)
     if not is_batch and receipt.rejected:
         raise _refused(receipt)
-    return receipt_with(receipt, _waited(project, wait))
+    shape = ReceiptOut.of(receipt)
+    return shape.model_copy(update={"notes": [*shape.notes, *_waited(project, wait)]})
 
 
 def _items(named: str, raw: bytes) -> tuple[Sequence[Mapping[str, Any]], bool]:

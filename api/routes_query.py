@@ -13,7 +13,7 @@ from api.answers import BODY, answer, json_body, problems
 from api.bodies import QueryIn, read_shape
 from api.parameters import MOST_ITEMS, PRESENT_ONLY, MemoryHere, Slug, as_of_refused, project_of
 from api.problems import ProblemKind
-from api.schemas import TEXT_ONLY, SearchOut
+from api.schemas import SearchOut
 
 router = APIRouter(prefix="/v1/projects/{project}/query", tags=["query"], dependencies=PRESENT_ONLY)
 
@@ -32,7 +32,8 @@ async def query(request: Request, memory: MemoryHere, project: Slug) -> Response
         raise as_of_refused()
 
     def ask() -> SearchOut:
-        hits = project_of(memory, project).search(
+        asked = project_of(memory, project)
+        hits = asked.search(
             body.text,
             MOST_ITEMS if body.kinds else body.limit,
             since=body.since,
@@ -41,7 +42,7 @@ async def query(request: Request, memory: MemoryHere, project: Slug) -> Response
         )
         wanted = [hit for hit in hits if not body.kinds or hit.kind in body.kinds][: body.limit]
         return SearchOut.of_hits(
-            wanted, budget_tokens=body.budget_tokens, explain=body.explain, degraded=TEXT_ONLY
+            wanted, budget_tokens=body.budget_tokens, explain=body.explain, degraded=asked.degraded()
         )
 
     return answer(await run_in_threadpool(ask))

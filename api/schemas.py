@@ -8,7 +8,7 @@ and `model_validate` reads it back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
@@ -243,6 +243,7 @@ class ImpactOut(Shape):
     contracts: list[ContractUseOut]
     module: ModuleRefOut | None
     concepts: list[str]
+    degraded: str | None
     as_of: Instant
 
 
@@ -279,7 +280,7 @@ class SessionPageOut(Shape):
 
 
 class SearchResultOut(Shape):
-    """A piece found; `kind` is the kind of fact or text that matched, `source` where it came from."""
+    """A piece found; `source` is where it came from, `kind` in this version always `observation`."""
 
     type: Literal["observation", "file", "concept", "contract", "module"] = "observation"
     id: str
@@ -312,12 +313,17 @@ class SearchOut(Shape):
         explain: bool = False,
         degraded: str | None = None,
     ) -> Self:
-        """Return the answer that shows `hits`, best first; the budget cuts `context`, never `results`."""
+        """Return the answer that shows `hits`, best first; `degraded` is what the project lacks just now."""
         results = [SearchResultOut.of(hit) for hit in hits]
         if explain:
             results = [item.model_copy(update={"explain": {"text": item.score}}) for item in results]
         context = pack(hits, budget_tokens)
-        return cls(results=results, context=context, tokens=packed_tokens(context), degraded=degraded)
+        return cls(
+            results=results,
+            context=context,
+            tokens=packed_tokens(context),
+            degraded="; ".join(part for part in (TEXT_ONLY, degraded) if part),
+        )
 
 
 class StatsOut(Shape):
@@ -392,9 +398,3 @@ class SignInLinkOut(Shape):
 
     url: str
     expires_at: Instant
-
-
-def receipt_with(receipt: model.Receipt, notes: Iterable[str]) -> ReceiptOut:
-    """Return the shape of `receipt` with the way in's own notes added to it."""
-    shape = ReceiptOut.of(receipt)
-    return shape.model_copy(update={"notes": [*shape.notes, *notes]})

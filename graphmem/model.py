@@ -242,7 +242,10 @@ class ContractUse:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """The answer before an edit. `path` is null and `paths` the list when several files were asked about."""
+    """The answer before an edit. `path` is null and `paths` the list when several files were asked about.
+
+    `degraded` says what the answer lacks while the derived file is being rebuilt.
+    """
 
     path: str | None
     status: FileStatus
@@ -257,6 +260,7 @@ class Impact:
     contracts: tuple[ContractUse, ...] = ()
     module: None = None
     concepts: tuple[str, ...] = ()
+    degraded: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from graphmem.model import (
 from graphmem.opened import JOURNAL, Opened
 from graphmem.postings import View
 from graphmem.recall import listing, survey
-from graphmem.recall.impact import Question, impact
+from graphmem.recall.impact import Question, impact, unfinished
 from graphmem.recall.search import search
 from graphmem.record import storable
 from graphmem.registry import Registry
@@ -343,6 +343,12 @@ class Project:
         _check_limit(limit)
         kinds = [storable(type) for type in types]
         return self._ask(lambda view, files: search(view, files.journal, text, limit, since, until, kinds))
+
+    def degraded(self) -> str | None:
+        """Return what answers lack while the derived file is being rebuilt, None when they lack nothing."""
+        with self._use() as files:
+            behind = files.follower.behind()
+        return None if behind is None else unfinished(*behind)
 
     def stats(self) -> ProjectStats:
         """Return counts and sizes."""

@@ -6,7 +6,7 @@ with a reason; only the warning is thresholded, the list is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphmem.model import (
@@ -29,7 +29,6 @@ _FIRST_NEIGHBOURS = 10
 _NEXT = 5
 _LEAST = 10
 _SPARE = 20
-_UNFINISHED = "the history is being read anew and only {} of {} entries are in; ask again in a moment"
 WARNING_SESSIONS = 2
 
 Missing = Callable[[Sequence[str]], set[str]]
@@ -66,12 +65,13 @@ def impact(
     files = {path: view.file(path) for path in question.paths}
     known = list({file.id: file for file in files.values() if file is not None}.values())
     standing = _standing(view, files, missing([file.path for file in known]))
-    if behind is not None:
-        standing = _Standing(standing.status, _UNFINISHED.format(*behind))
+    degraded = None if behind is None else unfinished(*behind)
+    if degraded is not None:
+        standing = _Standing(standing.status, degraded)
     path = question.paths[0] if len(question.paths) == 1 else None
     paths = () if path is not None else question.paths
     if not known:
-        return Impact(path, standing.status, standing.reason, None, now, paths)
+        return Impact(path, standing.status, standing.reason, None, now, paths, degraded=degraded)
     predictions = predict(view, known, Asker(now, question.actor), max(question.limit, _LEAST) + _SPARE)
     lost = missing(
         [
@@ -81,14 +81,10 @@ def impact(
     )
     entries = [prediction for prediction in predictions.ranked if prediction.file.path not in lost]
     likely = sum(entry.ranked.probability >= WARNING_THRESHOLD for entry in entries)
-    affected = [_affected(view, entry) for entry in entries[: max(question.limit, likely)]]
+    affected = _affected(view, entries[: max(question.limit, likely)])
     ids = [file.id for file in known]
     around = {file.id: file.path for file in known}
     around.update({p.file.id: p.file.path for p in entries[:_FIRST_NEIGHBOURS] if p.ranked.signals})
-    profile: dict[int, float] = {}
-    for id in ids:
-        for concept, weight in view.profile(id).items():
-            profile[concept] = profile.get(concept, 0.0) + weight
     following = [NextFile(file.path, score) for file, score in predictions.upcoming if file.path not in lost]
     return Impact(
         path=path,
@@ -104,8 +100,25 @@ def impact(
         active=activity.active(view, around, now, question.session),
         recent=activity.recent(view, ids, now),
         contracts=activity.contracts(view, ids),
-        concepts=activity.concepts_of(view, profile, 5),
+        concepts=activity.concepts_of(view, _profile(view, ids), 5),
+        degraded=degraded,
     )
+
+
+def unfinished(carried: int, total: int) -> str:
+    """Return what an answer lacks while only so many entries of the journal are in the postings."""
+    return (
+        f"the history is being read anew and only {carried} of {total} entries are in; ask again in a moment"
+    )
+
+
+def _profile(view: View, files: Sequence[int]) -> dict[int, float]:
+    """Return the concepts of these files together."""
+    profile: dict[int, float] = {}
+    for file in files:
+        for concept, weight in view.profile(file).items():
+            profile[concept] = profile.get(concept, 0.0) + weight
+    return profile
 
 
 def _warning(
@@ -124,15 +137,25 @@ def _warning(
     return warning(question.paths, strong, len(weaker - missing(sorted(weaker))))
 
 
-def _affected(view: View, prediction: Prediction) -> Affected:
+def _affected(view: View, predictions: Sequence[Prediction]) -> list[Affected]:
+    heads = view.heads(dict.fromkeys(key for prediction in predictions for key in prediction.ranked.keys))
+    ids = {head.seq: head.id for head in heads}
+    return [_entry(prediction, ids) for prediction in predictions]
+
+
+def _entry(prediction: Prediction, ids: Mapping[int, str]) -> Affected:
+    """Return one prediction as it is shown; `ids` names the observations of its evidence by number."""
     ranked = prediction.ranked
-    heads = view.heads(ranked.keys)
     return Affected(
         path=prediction.file.path,
         probability=ranked.probability,
         tier=Tier.LIKELY if ranked.probability >= WARNING_THRESHOLD else Tier.POSSIBLE,
         evidence=Evidence(
-            ranked.together, ranked.of, ranked.sessions, ranked.last_seen, tuple(head.id for head in heads)
+            ranked.together,
+            ranked.of,
+            ranked.sessions,
+            ranked.last_seen,
+            tuple(ids[key] for key in ranked.keys),
         ),
         score=SignalScores(ranked.file_score, ranked.concept_score, ranked.temporal_score),
         signals=ranked.signals,
