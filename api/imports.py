@@ -7,6 +7,7 @@ the service stops; what it has stored stays, and the next run goes on from there
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import threading
@@ -67,7 +68,7 @@ class ImportRun:
 
     def _tell(self) -> None:
         # The loop may be closed by now: then nobody is left to read.
-        if not self._loop.is_closed():
+        with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._news.set)
 
     async def first_news(self, seconds: float) -> None:
@@ -79,22 +80,19 @@ class ImportRun:
             return
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Yield progress lines and, last, the report or the problem; left early, the import is stopped."""
+        """Yield progress lines and, last, the report or the problem."""
         shown: tuple[int, int | None] | None = None
-        try:
-            while not self.ended:
-                self._news.clear()
-                if self._latest is not None and self._latest != shown:
-                    shown = self._latest
-                    yield _line({"progress": {"done": shown[0], "total": shown[1]}})
-                if not self.ended:
-                    await self._news.wait()
-            if self.report is not None:
-                yield _line({"report": ImportReportOut.of(self.report).model_dump(mode="json")})
-            elif self.problem is not None:
-                yield _line({"problem": self.problem.document().model_dump(mode="json")})
-        finally:
-            self.stop.set()
+        while not self.ended:
+            self._news.clear()
+            if self._latest is not None and self._latest != shown:
+                shown = self._latest
+                yield _line({"progress": {"done": shown[0], "total": shown[1]}})
+            if not self.ended:
+                await self._news.wait()
+        if self.report is not None:
+            yield _line({"report": ImportReportOut.of(self.report).model_dump(mode="json")})
+        elif self.problem is not None:
+            yield _line({"problem": self.problem.document().model_dump(mode="json")})
 
 
 def _line(value: object) -> bytes:

@@ -10,11 +10,12 @@ import os
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from api.answers import BODY, json_body, problems
 from api.bodies import ImportIn, read_shape
 from api.faults import problem_response
-from api.imports import Imports, Work
+from api.imports import ImportRun, Imports, Work
 from api.parameters import PRESENT_ONLY, MemoryHere, Slug, project_of
 from api.problems import ProblemKind
 from graphmem import Project
@@ -60,7 +61,22 @@ async def import_history(request: Request, memory: MemoryHere, project: Slug) ->
     await run.first_news(_FIRST_NEWS_SECONDS)
     if run.problem is not None:
         return problem_response(run.problem)
-    return StreamingResponse(run.lines(), media_type=MEDIA_TYPE, headers={"Cache-Control": "no-store"})
+    return ImportAnswer(run)
+
+
+class ImportAnswer(StreamingResponse):
+    """The lines of one import; it stops the import when its client goes away, before the first line too."""
+
+    def __init__(self, run: ImportRun) -> None:
+        super().__init__(run.lines(), media_type=MEDIA_TYPE, headers={"Cache-Control": "no-store"})
+        self._run = run
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the lines."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._run.stop.set()
 
 
 def _work(project: Project, body: ImportIn) -> Work:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import ClientDisconnect
+
+from api.imports import Imports, Progress
+from api.routes_imports import ImportAnswer
+from graphmem.model import ImportReport
 
 
 def lines_of(service: Any, project: str, **body: Any) -> tuple[list[dict[str, Any]], int]:
@@ -165,3 +173,23 @@ def test_a_service_that_is_stopped_stops_its_imports_and_keeps_what_they_stored(
     stored = again.client.get(f"{project}/stats").json()["observations"]
     assert stored == last["report"]["accepted"]
     assert 0 < stored < 60_000
+
+
+def test_a_client_that_is_gone_before_the_first_line_stops_the_import_too() -> None:
+    async def sent() -> tuple[bool, bool]:
+        def work(progress: Progress, stop: threading.Event) -> ImportReport:
+            return ImportReport("git", "/history", stopped=stop.wait(20))
+
+        async def receive() -> dict[str, str]:
+            return {"type": "http.disconnect"}
+
+        async def send(message: object) -> None:
+            raise OSError("the connection is closed")
+
+        run = Imports().start(work)
+        with contextlib.suppress(OSError, ClientDisconnect):
+            await ImportAnswer(run)({"type": "http", "asgi": {"spec_version": "2.4"}}, receive, send)
+        await asyncio.to_thread(run.thread.join, 20)
+        return run.ended, run.report is not None and run.report.stopped
+
+    assert asyncio.run(sent()) == (True, True)
