@@ -16,8 +16,7 @@ from zlib import crc32
 from graphmem.capture.changed_files import ChangedFiles
 from graphmem.capture.git_cursor import digest
 from graphmem.capture.git_log import LoggedCommit
-from graphmem.capture.intake import MAX_NAME
-from graphmem.capture.source import bounded_text
+from graphmem.capture.intake import MAX_NAME, bounded_text
 from graphmem.instant import DAY
 from graphmem.model import Observation
 from graphmem.noise import NoiseRule, left_out_rule

@@ -16,8 +16,7 @@ from typing import Any
 
 from graphmem.capture.changed_files import ChangedFiles
 from graphmem.capture.git_commit import commit_type
-from graphmem.capture.intake import MAX_NAME, MAX_PATH
-from graphmem.capture.source import bounded_text
+from graphmem.capture.intake import MAX_NAME, MAX_PATH, bounded_text
 from graphmem.errors import InvalidInputError
 from graphmem.instant import DAY, HOUR, from_iso
 from graphmem.model import Observation

@@ -145,29 +145,36 @@ class Intake:
         notes = [f"unknown field {_shown(name)!r} ignored" for name in sorted(parsed.model_extra or {})[:20]]
         at = self._moment(parsed.at)
         paths = self._paths(parsed, notes)
-        actor = _clean("actor", parsed.actor, notes)
+        actor = bounded_text("actor", parsed.actor, notes)
         observation = Observation(
-            id=_clean("id", parsed.id, notes) if parsed.id else "",
-            session=_clean("session", parsed.session or "", notes) or _default_session(actor, at),
+            id=bounded_text("id", parsed.id, notes) if parsed.id else "",
+            session=bounded_text("session", parsed.session or "", notes) or _default_session(actor, at),
             at=at,
-            source=_clean("source", parsed.source, notes),
+            source=bounded_text("source", parsed.source, notes),
             actor=actor,
-            branch=_clean("branch", parsed.branch, notes) if parsed.branch else None,
-            type=_clean("type", parsed.type, notes),
-            title=_clean("title", parsed.title, notes).strip(),
-            intent=_clean("intent", parsed.intent, notes).strip(),
-            narrative=_clean("narrative", parsed.narrative, notes).strip(),
+            branch=bounded_text("branch", parsed.branch, notes) if parsed.branch else None,
+            type=bounded_text("type", parsed.type, notes),
+            title=bounded_text("title", parsed.title, notes).strip(),
+            intent=bounded_text("intent", parsed.intent, notes).strip(),
+            narrative=bounded_text("narrative", parsed.narrative, notes).strip(),
             facts=tuple(
-                Fact(_clean(f"facts.{index}", fact.text, notes).strip(), fact.kind, fact.state, fact.scope)
+                Fact(
+                    bounded_text(f"facts.{index}", fact.text, notes).strip(),
+                    fact.kind,
+                    fact.state,
+                    fact.scope,
+                )
                 for index, fact in enumerate(parsed.facts)
                 if fact.text.strip()
             ),
             concepts=tuple(
                 dict.fromkeys(
-                    c for concept in parsed.concepts if (c := _clean("concepts", concept, notes).strip())
+                    c
+                    for concept in parsed.concepts
+                    if (c := bounded_text("concepts", concept, notes).strip())
                 )
             ),
-            reference=_clean("reference", parsed.reference, notes) if parsed.reference else None,
+            reference=bounded_text("reference", parsed.reference, notes) if parsed.reference else None,
             **paths,
         )
         if not _says_something(observation):
@@ -207,7 +214,7 @@ class Intake:
         problems: list[FieldProblem] = []
 
         def resolve(field: str, raw: str) -> str | None:
-            clean = _clean(field, raw, notes) if "\x00" in raw else raw
+            clean = bounded_text(field, raw, notes) if "\x00" in raw else raw
             try:
                 path = self._resolve(clean, parsed.cwd)
             except InvalidInputError as error:
@@ -247,16 +254,14 @@ class Intake:
         }
 
 
-def _clean(field: str, text: str | None, notes: list[str]) -> str:
-    if not text:
-        return ""
+def bounded_text(field: str, text: str, notes: list[str]) -> str:
+    """Return a text fit to be stored: NUL and lone surrogates replaced, cut at 64 KiB, both noted."""
     sound = storable(text)
     if sound != text:
         text = sound
         notes.append(f"{field}: NUL or a lone surrogate was replaced")
-    encoded = text.encode("utf-8")
-    if len(encoded) > MAX_TEXT:
-        text = encoded[:MAX_TEXT].decode("utf-8", errors="ignore")
+    if len(text) > MAX_TEXT // 4 and len(encoded := text.encode()) > MAX_TEXT:
+        text = encoded[:MAX_TEXT].decode("utf-8", "ignore")
         notes.append(f"{field}: cut to 64 KiB")
     return text
 

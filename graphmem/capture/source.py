@@ -12,9 +12,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from graphmem.capture.intake import MAX_TEXT
 from graphmem.model import ImportReport, Observation, Receipt
-from graphmem.record import storable
 
 MAX_PROBLEMS = 200
 
@@ -141,15 +139,3 @@ class ImportTally:
                 f" ({named}{rest}); an include pattern such as '{most[0][0].rstrip('/')}' takes them in."
             )
         return tuple(said)
-
-
-def bounded_text(name: str, text: str, notes: list[str]) -> str:
-    """Return a text fit to be stored: NUL and lone surrogates replaced, cut at 64 KiB, both noted."""
-    sound = storable(text)
-    if sound != text:
-        text = sound
-        notes.append(f"{name}: NUL or a lone surrogate was replaced")
-    if len(text) > MAX_TEXT // 4 and len(encoded := text.encode()) > MAX_TEXT:
-        text = encoded[:MAX_TEXT].decode("utf-8", "ignore")
-        notes.append(f"{name}: cut to 64 KiB")
-    return text

@@ -274,7 +274,7 @@ def test_what_is_stored_is_seen_without_being_asked_for(
                 return view.total() == 3
 
         assert eventually(seen)
-        assert follower.lag() == 0
+        assert eventually(lambda: follower.lag() == 0)
 
 
 def test_an_end_in_the_middle_is_taken_up_again(tmp_path: Path) -> None:
