@@ -21,6 +21,7 @@ class ImpactQuestion:
     paths: tuple[str, ...]
     intent: str | None = None
     session: str | None = None
+    actor: str | None = None
     as_of: str | None = None
     limit: int = 10
 
@@ -75,7 +76,7 @@ class Backend(Protocol):
         """Return the page of all projects, by slug."""
 
     def project(self, reference: str) -> Shape:
-        """Return the project of that slug, or the one whose root holds that absolute path; NotFoundError."""
+        """Return the project of that slug or folder's name, or around that absolute path; NotFoundError."""
 
     def register(self, root: str) -> Shape:
         """Return the project of that root, made known if it is new."""

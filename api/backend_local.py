@@ -59,6 +59,7 @@ class LocalBackend:
             question.paths,
             intent=question.intent,
             session=question.session,
+            actor=question.actor,
             as_of=_at(question.as_of),
             limit=question.limit,
         )

@@ -6,6 +6,7 @@ It is not the service's side (`api.service`), nor the files' twin (`api.backend_
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -85,7 +86,9 @@ class RemoteBackend:
         else:
             known = self.projects()["items"]
             found = [item for item in known if item["slug"].casefold() == reference.casefold()]
-        if not found:
+            # As in the registry, a folder's own name will do where only one project has it.
+            found = found or [item for item in known if os.path.basename(item["root"]) == reference]
+        if len(found) != 1:
             raise NotFoundError(f"There is no project {reference}; see `graphmem projects`.")
         project: Shape = found[0]
         return project

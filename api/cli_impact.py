@@ -21,6 +21,7 @@ from api.screen import Screen
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--intent", type=TEXT, metavar="TEXT", help="The task, in the user's words.")
 @click.option("--session", type=TEXT, metavar="ID", help="Your own session, left out of what is active.")
+@click.option("--actor", type=TEXT, metavar="NAME", help="You: what you had in hand lately is likelier.")
 @click.option("--as-of", type=INSTANT, metavar="TIME", help="Answer from what was known then (ISO 8601).")
 @limit_option(10)
 @common_options
@@ -30,6 +31,7 @@ def impact_command(
     paths: tuple[str, ...],
     intent: str | None,
     session: str | None,
+    actor: str | None,
     as_of: str | None,
     limit: int,
 ) -> None:
@@ -40,6 +42,7 @@ def impact_command(
             paths=tuple(dict.fromkeys(project.path(path) for path in paths)),
             intent=intent,
             session=session,
+            actor=actor,
             as_of=as_of,
             limit=limit,
         )

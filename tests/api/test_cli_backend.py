@@ -108,6 +108,15 @@ def test_a_project_is_found_by_slug_and_by_every_path_inside(side: Side) -> None
     assert (listed["observations"], listed["root"]) == (10, str(root))
 
 
+def test_a_project_is_found_by_its_folders_name_where_that_tells(side: Side, tmp_path: Path) -> None:
+    for place in ("购物车", "one/same", "two/same"):
+        (tmp_path / place).mkdir(parents=True)
+        side.backend.register(str(tmp_path / place))
+    assert side.backend.project("购物车")["root"] == str(tmp_path / "购物车")
+    roots = {item["slug"]: item["root"] for item in side.backend.projects()["items"]}
+    assert roots[side.backend.project("same")["slug"]] == str(tmp_path / "one/same"), "it has the slug"
+
+
 @pytest.mark.parametrize(
     "reference", ["shoes", "", "/", "/nowhere/at/all", "../shop", "a/b", "?x=1", "#", "购物"]
 )

@@ -31,6 +31,14 @@ def test_the_alert_comes_first_and_then_the_files_with_their_evidence(shop: Any)
     assert shown.index("What an agent is told") < shown.index("Files that may need a change too")
 
 
+def test_what_the_asking_actor_had_in_hand_is_likelier(shop: Any) -> None:
+    def chance(*more: str) -> float:
+        affected = shop.good("impact", "src/token_test.py", "--json", *more).shape["affected"]
+        return next((entry["probability"] for entry in affected if entry["path"] == "src/c.py"), 0.0)
+
+    assert chance("--actor", "Test") > chance("--actor", "nobody") == chance()
+
+
 def test_paths_are_read_from_the_current_folder(shop: Any) -> None:
     inside = shop.good(
         "impact", "token_test.py", "./c.py", "../src/token.py", "--json", cwd=shop.path / "src"
