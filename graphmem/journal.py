@@ -7,7 +7,7 @@ A write that returned is on the disk. Rows are numbered in order of arrival (`se
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -146,15 +146,22 @@ class Journal:
 
     def numbered(self, numbers: Iterable[int]) -> dict[int, Observation]:
         """Return the observations of these row numbers; forgotten ones are left out."""
-        found: dict[int, Observation] = {}
-        with self._database.read() as connection:
-            for seq in numbers:
-                row = connection.execute(
-                    "SELECT id, at, body FROM observation WHERE seq = ? AND body IS NOT NULL", (seq,)
-                ).fetchone()
-                if row is not None:
-                    found[seq] = decode(*row)
-        return found
+        return dict(self.each(list(numbers)))
+
+    def each(self, numbers: Sequence[int]) -> Iterator[tuple[int, Observation]]:
+        """Yield number and observation of these rows in the order given, few of them in memory at a time."""
+        for start in range(0, len(numbers), _CHUNK):
+            chunk = numbers[start : start + _CHUNK]
+            with self._database.read() as connection:
+                rows = connection.execute(
+                    "SELECT seq, id, at, body FROM observation WHERE body IS NOT NULL"
+                    f" AND seq IN ({','.join('?' * len(chunk))})",
+                    chunk,
+                ).fetchall()
+            found = {row[0]: row[1:] for row in rows}
+            for seq in chunk:
+                if seq in found:
+                    yield seq, decode(*found[seq])
 
     def entries_after(self, seq: int, limit: int) -> list[Entry]:
         """Return up to `limit` living entries above `seq`, in order of arrival."""

@@ -6,6 +6,7 @@ It is not search by words (that is `search`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from graphmem.concepts import canonical
 from graphmem.errors import NotFoundError
@@ -108,12 +109,22 @@ def _summary(view: View, journal: Journal, number: int, name: str) -> SessionSum
     rows = view.connection.execute(
         "SELECT seq FROM observation WHERE session = ? ORDER BY at, seq", (number,)
     ).fetchall()
-    found = list(journal.numbered(row[0] for row in rows).values())
-    if not found:
+    first = last = None
+    count, intent, title = 0, "", ""
+    files, done = _Latest(), _Latest()
+    # By task, what was said of it last.
+    tasks: dict[str, tuple[str, TaskState | None]] = {}
+    for _, last in journal.each([row[0] for row in rows]):
+        first = first or last
+        count += 1
+        intent, title = intent or last.intent, title or last.title
+        files.meet(_changed(last))
+        done.meet((last.title,) if last.title else ())
+        tasks.update(
+            (_same(fact), (fact.text, fact.state)) for fact in last.facts if fact.kind is FactKind.TASK
+        )
+    if first is None or last is None:
         raise NotFoundError(f"The session {name!r} was forgotten; list the others with `graphmem sessions`.")
-    first, last = found[0], found[-1]
-    files = dict.fromkeys(path for observation in reversed(found) for path in _changed(observation))
-    done = dict.fromkeys(observation.title for observation in reversed(found) if observation.title)
     return SessionSummary(
         id=name,
         actor=first.actor,
@@ -121,27 +132,32 @@ def _summary(view: View, journal: Journal, number: int, name: str) -> SessionSum
         branch=last.branch,
         started_at=first.at,
         ended_at=last.at,
-        observations=len(found),
-        set_out=next((o.intent for o in found if o.intent), next((o.title for o in found if o.title), "")),
-        files=tuple(files)[:_SESSION_FILES],
-        done=tuple(done)[:_SESSION_DONE],
-        left_open=_left_open(found),
+        observations=count,
+        set_out=intent or title,
+        files=files.newest(_SESSION_FILES),
+        done=done.newest(_SESSION_DONE),
+        left_open=tuple(text for text, state in tasks.values() if state is not TaskState.DONE),
     )
+
+
+class _Latest:
+    """Distinct texts, those met last first; of one observation in its own order."""
+
+    def __init__(self) -> None:
+        self._met: dict[str, None] = {}
+
+    def meet(self, texts: Sequence[str]) -> None:
+        for text in reversed(texts):
+            self._met.pop(text, None)
+            self._met[text] = None
+
+    def newest(self, most: int) -> tuple[str, ...]:
+        return tuple(islice(reversed(self._met), most))
 
 
 def _changed(observation: Observation) -> tuple[str, ...]:
     renamed = tuple(rename.new for rename in observation.renames)
     return observation.files_modified + renamed + observation.files_deleted
-
-
-def _left_open(found: Sequence[Observation]) -> tuple[str, ...]:
-    """Return the session's open tasks that no later statement of it calls done."""
-    tasks: dict[str, tuple[str, TaskState | None]] = {}
-    for observation in found:
-        for fact in observation.facts:
-            if fact.kind is FactKind.TASK:
-                tasks[_same(fact)] = (fact.text, fact.state)
-    return tuple(text for text, state in tasks.values() if state is not TaskState.DONE)
 
 
 def _same(fact: Fact) -> str:
