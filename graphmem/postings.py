@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphmem.database import Database
 from graphmem.derived import HEAT_CHANGES
@@ -34,8 +34,7 @@ _READ = Change.READ.value
 _EDIT_FIELDS = "touch.seq, touch.at, observation.session, observation.actor, observation.size, pairs"
 
 
-@dataclass(frozen=True, slots=True)
-class FileView:
+class FileView(NamedTuple):
     """A file as the view sees it."""
 
     id: int
@@ -153,7 +152,7 @@ class View:
             edits=tuple(_occasion(head, members) for head in edits),
             reads=tuple(_occasion(head, members) for head in reads),
             followers=tuple(() if head is None else (_occasion(head, members),) for head in follow),
-            concepts=self.profile(file),
+            concepts=self.profiles((file,))[file],
             read_followers=tuple(tuple(_occasion(head, members) for head in heads) for heads in later),
         )
 
@@ -164,7 +163,7 @@ class View:
             " ORDER BY touch.at DESC, touch.seq DESC LIMIT ?",
             (file, self.as_of, Change.READ, EDITS),
         )
-        return [_Head(*row) for row in rows]
+        return [_Head._make(row) for row in rows]
 
     def _following(self, heads: Sequence[_Head]) -> list[_Head | None]:
         """Return what came next: in the same session, or as the actor's next work within a day."""
@@ -186,7 +185,7 @@ class View:
         rows = self._chunked(
             "SELECT seq, at, session, actor, size, pairs FROM observation WHERE seq IN ({})", numbers
         )
-        found = {row[0]: _Head(*row) for row in rows}
+        found = {row[0]: _Head._make(row) for row in rows}
         return [found.get(following[head.seq]) for head in heads]
 
     def _later_in_session(self, head: _Head) -> list[_Head]:
@@ -195,7 +194,7 @@ class View:
             " AND (at > ? OR (at = ? AND seq > ?)) AND at <= ? AND size > 0 ORDER BY at, seq LIMIT ?",
             (head.session, head.at, head.at, head.seq, self.as_of, LATER),
         )
-        return [_Head(*row) for row in rows]
+        return [_Head._make(row) for row in rows]
 
     def recent_of(self, actor: str) -> tuple[Occasion, ...]:
         """Return the last changing occasions of an actor, newest first."""
@@ -205,7 +204,7 @@ class View:
             " ORDER BY at DESC, seq DESC LIMIT ?",
             (actor, self.as_of, RECENT),
         )
-        heads = [_Head(*row) for row in rows]
+        heads = [_Head._make(row) for row in rows]
         members = self._members([head.seq for head in heads if head.pairs])
         return tuple(_occasion(head, members) for head in heads)
 
@@ -269,19 +268,29 @@ class View:
             members[seq][change == _READ].append(file)
         return members
 
-    def profile(self, file: int) -> dict[int, float]:
-        """Return the concepts of the file's last occasions, summed weights by concept."""
-        known = self._profiles.get(file)
-        if known is None:
-            rows = self.connection.execute(
-                "SELECT concept, SUM(weight) FROM (SELECT touch.seq FROM touch JOIN observation"
-                " ON observation.seq = touch.seq WHERE file = ? AND touch.at <= ? AND repeated = 0"
-                " AND pairs = 1 ORDER BY touch.at DESC, touch.seq DESC LIMIT ?) AS last"
-                " JOIN concept_use ON concept_use.seq = last.seq GROUP BY concept",
-                (file, self.as_of, PROFILE_OCCASIONS),
-            )
-            known = self._profiles[file] = dict(rows.fetchall())
-        return known
+    def profiles(self, files: Iterable[int]) -> dict[int, dict[int, float]]:
+        """Return for each file the concepts of its last occasions, summed weights by concept."""
+        wanted = list(dict.fromkeys(files))
+        new = [file for file in wanted if file not in self._profiles]
+        if new:
+            occasions = {file: self._last_occasions(file) for file in new}
+            uses = self.concepts(dict.fromkeys(seq for seqs in occasions.values() for seq in seqs))
+            for file, seqs in occasions.items():
+                weights: dict[int, float] = {}
+                for seq in seqs:
+                    for concept, weight in uses[seq].items():
+                        weights[concept] = weights.get(concept, 0.0) + weight
+                self._profiles[file] = weights
+        return {file: self._profiles[file] for file in wanted}
+
+    def _last_occasions(self, file: int) -> list[int]:
+        rows = self.connection.execute(
+            "SELECT touch.seq FROM touch JOIN observation ON observation.seq = touch.seq"
+            " WHERE file = ? AND touch.at <= ? AND repeated = 0 AND pairs = 1"
+            " ORDER BY touch.at DESC, touch.seq DESC LIMIT ?",
+            (file, self.as_of, PROFILE_OCCASIONS),
+        )
+        return [row[0] for row in rows]
 
     def frequencies(self, concepts: Iterable[int]) -> dict[int, int]:
         """Return in how many observations each concept stands."""
@@ -342,8 +351,7 @@ class View:
         return list(dict.fromkeys(row[0] for row in rows))
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
+class _Head(NamedTuple):
     seq: int
     at: float
     session: int

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,7 @@ WEIGHTS = Weights(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A file that may change along, with everything the formula looks at.
 
     `file_score`, `firm_score`, `concept`, `read` and `followed` are the signals' scores in 0..1; `touches` is

@@ -1,17 +1,18 @@
 """Owns the small records that go into and come out of inference.
 
 It is not storage: whoever calls inference reads these from its own postings. Files, sessions, actors and
-concepts are plain integers here; times are epoch seconds.
+concepts are plain integers here; times are epoch seconds. What is made by the hundred for each question is a
+named tuple, which takes a fifth of the time of a frozen dataclass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Occasion:
+class Occasion(NamedTuple):
     """One observation as inference sees it.
 
     `edited` are the files it changed (deletions and rename targets included), `read` those it only read,
@@ -48,8 +49,7 @@ class FileHistory:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """What is known of a candidate by itself.
 
     `path` is its present name, `touches` the sum of 2^(-age / 90 days) over the occasions that changed it.

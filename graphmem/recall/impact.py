@@ -115,8 +115,8 @@ def unfinished(carried: int, total: int) -> str:
 def _profile(view: View, files: Sequence[int]) -> dict[int, float]:
     """Return the concepts of these files together."""
     profile: dict[int, float] = {}
-    for file in files:
-        for concept, weight in view.profile(file).items():
+    for weights in view.profiles(files).values():
+        for concept, weight in weights.items():
             profile[concept] = profile.get(concept, 0.0) + weight
     return profile
 

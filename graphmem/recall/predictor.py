@@ -114,7 +114,7 @@ def _profiles(
     view: View, histories: Sequence[FileHistory], files: Sequence[int]
 ) -> tuple[list[FileHistory], dict[int, dict[int, float]]]:
     """Return the histories with, and these files', idf-weighted concept profiles."""
-    raw = {file: view.profile(file) for file in files}
+    raw = view.profiles(files)
     total = view.total()
     concepts = {concept for profile in raw.values() for concept in profile}
     concepts.update(concept for history in histories for concept in history.concepts)

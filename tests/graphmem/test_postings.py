@@ -78,7 +78,7 @@ def seen(view: View, now: float) -> dict[str, Any]:
             found[name] = None
             continue
         others = [view.files([id])[id].path for id in view.neighbours(file, 3, 3)]
-        profile = view.profile(file.id)
+        profile = view.profiles([file.id])[file.id]
         names, counts = view.concept_names(profile), view.frequencies(profile)
         found[name] = (
             (file.path, file.alive, file.noise),

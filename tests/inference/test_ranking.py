@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,7 +43,7 @@ def test_every_probability_is_one(candidate: Candidate) -> None:
 @given(some_candidate, some_candidate)
 def test_more_of_anything_never_makes_a_file_less_likely(one: Candidate, other: Candidate) -> None:
     names = ("firm_score", "concept", "read", "followed", "touches", "at_hand", "alike", "beside", "company")
-    more = replace(one, **{name: max(getattr(one, name), getattr(other, name)) for name in names})
+    more = one._replace(**{name: max(getattr(one, name), getattr(other, name)) for name in names})
     assert probability(more) >= probability(one)
 
 
