@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.problems import (
@@ -30,6 +31,7 @@ from graphmem.model import FieldProblem
 logger = logging.getLogger("graphmem.service")
 
 _PLACES = ("body", "query", "path", "header")
+_METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
 def problem_response(problem: Problem) -> Response:
@@ -46,7 +48,10 @@ def problem_response(problem: Problem) -> Response:
 
 def invalid_input(errors: Sequence[ErrorDetails]) -> Problem:
     """Return the problem that lists what a shape's validation found, without repeating what was sent."""
-    fields = tuple(FieldProblem(_field(error["loc"]), f"{error['msg']}.") for error in errors)
+    fields = tuple(
+        FieldProblem(_field(error["loc"]), f"{error['msg'].removeprefix('Value error, ')}.")
+        for error in errors
+    )
     named = ", ".join(dict.fromkeys(f"`{field.field}`" for field in fields))
     return Problem(ProblemKind.INVALID, f"{named} can't be used as sent: see `errors`.", fields)
 
@@ -87,15 +92,29 @@ def _of_framework(request: Request, error: HTTPException) -> Response:
         case 404:
             detail = f"There is no route {request.url.path}: see /docs for those there are."
         case 405:
-            allowed = (error.headers or {}).get("Allow", "")
+            allowed = _allowed(request)
             detail = (
-                f"{request.method} is not allowed on {request.url.path}: use {allowed or 'another method'}."
+                f"{request.method} is not allowed on {request.url.path}: use {allowed.replace(', ', ' or ')}."
             )
         case _:
             detail = str(error.detail)
     response = problem_response(problem_of_status(error.status_code, detail))
     response.headers.update(error.headers or {})
+    if error.status_code == 405:
+        response.headers["Allow"] = _allowed(request)
     return response
+
+
+def _allowed(request: Request) -> str:
+    """Return the methods this path has a route for; the framework names those of the first alone."""
+    return ", ".join(
+        method
+        for method in _METHODS
+        if any(
+            route.matches({**request.scope, "method": method})[0] is Match.FULL
+            for route in request.app.routes
+        )
+    )
 
 
 class Boundary:
