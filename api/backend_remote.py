@@ -89,7 +89,7 @@ class RemoteBackend:
             # As in the registry, a folder's own name will do where only one project has it.
             found = found or [item for item in known if os.path.basename(item["root"]) == reference]
         if len(found) != 1:
-            raise NotFoundError(f"There is no project {reference}; see `graphmem projects`.")
+            raise NotFoundError(f"There is no project {reference!r}; see `graphmem projects`.")
         project: Shape = found[0]
         return project
 

@@ -1,7 +1,7 @@
 """Owns the choice of who answers: the running service, or else the files opened by this process.
 
 It is neither of the two. Every wait ends: a mute listener on the service's port costs a third of a second, a
-home held by somebody else three seconds.
+home that one process holds three seconds, and a queue of short-lived holders half a minute.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import time
 
 from api.backend import Backend
 from graphmem.errors import HomeError
-from graphmem.home import Home
+from graphmem.home import Home, LockHolder
 
 HANDSHAKE_SECONDS = 0.3
+# With one holder. While holders change, others are served: many commands at once must not fail each other.
 PATIENCE_SECONDS = 3.0
+QUEUE_SECONDS = 30.0
 _POLL_SECONDS = 0.05
 
 
@@ -25,13 +27,18 @@ def connect(home: str | os.PathLike[str]) -> Backend:
         HomeError: another process holds the home and is no service, or the home can't be used.
     """
     place = Home(home)
-    until = time.monotonic() + PATIENCE_SECONDS
+    now = time.monotonic()
+    until, end = now + PATIENCE_SECONDS, now + QUEUE_SECONDS
+    seen: LockHolder | None = None
     while True:
         service = _service(place)
         if service is not None:
             return service
-        impatient = time.monotonic() >= until
-        if impatient or place.holder() is None:
+        now, holder = time.monotonic(), place.holder()
+        if holder != seen:
+            seen, until = holder, min(now + PATIENCE_SECONDS, end)
+        impatient = now >= until
+        if impatient or holder is None:
             try:
                 return _files(place)
             except HomeError:

@@ -234,7 +234,7 @@ class Registry:
             slugs[:3] if named else difflib.get_close_matches(reference, slugs, n=3, cutoff=0.4) or slugs[:3]
         )
         hint = f"did you mean {' or '.join(near)}?" if near else "none is registered yet."
-        raise NotFoundError(f"There is no project {reference}: {hint}")
+        raise NotFoundError(f"There is no project {reference!r}: {hint}")
 
     def _row(self, project: str) -> dict[str, Any]:
         with self._database.read() as connection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -123,6 +124,11 @@ def test_a_project_is_found_by_its_folders_name_where_that_tells(side: Side, tmp
 def test_a_reference_to_no_project_is_not_found(side: Side, reference: str) -> None:
     with pytest.raises(NotFoundError):
         side.backend.project(reference)
+
+
+def test_a_reference_is_quoted_in_the_sentence_so_that_an_empty_one_is_seen(side: Side) -> None:
+    with pytest.raises(NotFoundError, match=r"^There is no project ''[:;] "):
+        side.backend.project("")
 
 
 def test_registering_a_known_root_gives_the_project_again(side: Side) -> None:
@@ -339,6 +345,38 @@ def test_a_home_that_is_held_for_a_moment_is_waited_for(installation: Any, tmp_p
         with connect(tmp_path / "home") as found:
             assert found.projects()["items"] == []
     assert holder.returncode == 0
+
+
+@pytest.mark.parametrize("bound", [60.0, 0.5], ids=["in time", "never"])
+def test_while_the_holders_change_a_queue_is_waited_for_up_to_its_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: float
+) -> None:
+    monkeypatch.setattr("api.connection.PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("api.connection.QUEUE_SECONDS", bound)
+    home = Home(tmp_path / "home")
+    lock = home.lock("holder 0")
+    asked = threading.Event()
+
+    def others_come_and_go() -> None:
+        # One lock under changing names: between two holders nobody else can slip in.
+        until = time.monotonic() + 2.0
+        while time.monotonic() < until and not asked.wait(0.1):
+            named = json.dumps({"pid": 1, "purpose": f"holder {time.monotonic()}"})
+            home.lock_file.write_text(named)
+        lock.release()
+
+    others = threading.Thread(target=others_come_and_go)
+    others.start()
+    try:
+        if bound < 2.0:
+            with pytest.raises(HomeError, match="in use"):
+                connect(home.path)
+        else:
+            with connect(home.path) as found:
+                assert found.projects()["items"] == []
+    finally:
+        asked.set()
+        others.join()
 
 
 def test_a_service_that_ends_while_asked_is_unavailable(start_service: Callable[..., Any]) -> None:
