@@ -120,7 +120,8 @@ class JsonLines:
 
     def _parse(self, part: bytes, ended: bool) -> JsonRecord | LineFault:
         try:
-            value = json.loads(part.decode("utf-8"), parse_constant=_refuse)
+            # Without its end the parser calls a cut text what it is, not a control character.
+            value = json.loads(part.rstrip(b"\r\n").decode("utf-8"), parse_constant=_refuse)
         except UnicodeDecodeError as fault:
             return self._fault(f"not UTF-8 (byte {fault.start + 1}); convert it")
         except RecursionError:
@@ -171,8 +172,8 @@ def _refuse(constant: str) -> None:
 
 def _wrong(fault: ValueError) -> str:
     if isinstance(fault, json.JSONDecodeError):
-        return f"{fault.msg} at character {fault.pos + 1}"
-    return str(fault)[:_SHOWN]
+        return f"{fault.msg.removesuffix(' at')} at character {fault.pos + 1}"
+    return str(fault).partition(":")[0][:_SHOWN]
 
 
 def _kind(value: object) -> str:

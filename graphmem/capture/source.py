@@ -6,6 +6,7 @@ the batch's cursor, in one transaction, and hands that cursor back next time.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Protocol
 from graphmem.model import ImportReport, Observation, Receipt
 
 MAX_PROBLEMS = 200
+_PLACE = re.compile(r"(?:line|item) (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +101,12 @@ class ImportTally:
             self._left_out[label] += count
         for remark in batch.remarks:
             self._remarks[remark.one, remark.many] += remark.count
-        self._name(batch.problems)
+        found = list(batch.problems)
         for rejection in receipt.rejected:
             place = batch.positions[rejection.index] if batch.positions else rejection.index
-            reasons = "; ".join(f"{error.field}: {error.message}" for error in rejection.errors)
-            self._name((f"{'line' if batch.positions else 'item'} {place}: {reasons}",))
+            reasons = "; ".join(f"{error.field}: {error.message.rstrip('.')}" for error in rejection.errors)
+            found.append(f"{'line' if batch.positions else 'item'} {place}: {reasons}")
+        self._name(sorted(found, key=_place))
 
     def _name(self, problems: Sequence[str]) -> None:
         room = MAX_PROBLEMS - len(self._problems)
@@ -139,3 +142,8 @@ class ImportTally:
                 f" ({named}{rest}); an include pattern such as '{most[0][0].rstrip('/')}' takes them in."
             )
         return tuple(said)
+
+
+def _place(problem: str) -> int:
+    found = _PLACE.match(problem)
+    return int(found[1]) if found else 0

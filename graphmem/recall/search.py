@@ -28,7 +28,7 @@ def search(
     until: float | None = None,
     types: Sequence[str] = (),
 ) -> list[SearchHit]:
-    """Return the best matching observations; `score` is BM25, higher is better, ties go by id."""
+    """Return the best matches, of equals the newest first; `score` is BM25, higher is better."""
     expression = match_query(" ".join((text, *other_names(text))))
     if not expression:
         return []
@@ -45,7 +45,7 @@ def search(
     rows = view.connection.execute(
         f"SELECT seq, -bm25(text, {_WEIGHTS}) AS score"
         " FROM text JOIN observation ON observation.seq = text.rowid"
-        f" WHERE {' AND '.join(conditions)} ORDER BY score DESC, observation.id LIMIT ?",
+        f" WHERE {' AND '.join(conditions)} ORDER BY score DESC, at DESC, observation.id LIMIT ?",
         (*values, limit),
     ).fetchall()
     found = journal.numbered(row[0] for row in rows)

@@ -167,7 +167,10 @@ def test_the_public_histories_come_in_without_a_fault(data_folder: Any) -> None:
 # ---- the state of the file ---------------------------------------------------------------------
 
 BAD_LINES = {
-    "cut": (b'{"title": "x", "fi', "not valid JSON"),
+    "cut": (
+        b'{"title": "x", "fi',
+        "not valid JSON (Unterminated string starting at character 16); correct it",
+    ),
     "no JSON": (b"hello", "not valid JSON"),
     "two objects": (b'{"id": "a"} {"id": "b"}', "not valid JSON"),
     "array": (b"[1, 2]", "an array instead of a JSON object"),
@@ -175,10 +178,16 @@ BAD_LINES = {
     "number": (b"17", "a number instead of a JSON object"),
     "null": (b"null", "true, false or null instead of a JSON object"),
     "not a number": (b'{"at": NaN}', "NaN is no JSON value"),
-    "huge number": (b'{"at": ' + b"9" * 5_000 + b"}", "not valid JSON"),
+    "huge number": (
+        b'{"at": ' + b"9" * 5_000 + b"}",
+        "(Exceeds the limit (4300 digits) for integer string conversion); ",
+    ),
     "latin-1": (b'{"title": "caf\xe9"}', "not UTF-8"),
     "deep": (b"[" * 100_000, "nested too deeply"),
-    "control": (b'{"title": "a\x01b"}', "not valid JSON"),
+    "control": (
+        b'{"title": "a\x01b"}',
+        "not valid JSON (Invalid control character at character 13); correct it",
+    ),
     "only NUL bytes": (b"\0" * 4_096, "only NUL bytes"),
     "over 8 MiB": (b'{"title": "' + b"x" * 9 * MIB + b'"}', "longer than 8 MiB"),
 }

@@ -128,3 +128,11 @@ def test_no_syntax_is_a_fault(told: Project, text: str) -> None:
 @given(st.text(alphabet=st.characters(exclude_categories=()), max_size=40))
 def test_no_words_whatever_are_a_fault(told: Project, text: str) -> None:
     assert len(told.search(text, limit=2)) <= 2
+
+
+def test_of_equals_the_newest_comes_first(shop: Project, tell: Tell, clock: Any) -> None:
+    # The ids' order is neither that of the times nor that of arrival.
+    days = {"b": 3, "d": 1, "a": 4, "c": 2}
+    told = [{"id": id, "title": "Retry the payment", "at": clock.now - days[id] * DAY} for id in days]
+    tell(shop, *told)
+    assert found(shop, "retry") == ["d", "c", "b", "a"]
