@@ -13,6 +13,8 @@ from api.backend import ObservationQuestion, Shape
 from api.invocation import Invocation, common_options, pass_invocation
 from api.option_types import INSTANT, TEXT, limit_option
 from api.screen import Screen, counted, day, minute, size
+from api.terminal_text import one_line
+from graphmem.model import SESSION_FILES
 
 cursor_option = click.option(
     "--cursor", type=TEXT, metavar="TEXT", help="Go on where the last answer's next_cursor says."
@@ -75,17 +77,15 @@ def _list_observations(screen: Screen, page: Shape) -> None:
         screen.line("Nothing of that kind is stored.")
     for item in page["items"]:
         touched = [*item["files_modified"], *item["files_deleted"], *(move["to"] for move in item["renames"])]
-        screen.line(
-            (minute(item["at"]), "dim"), "  ", (item["title"] or item["intent"] or "(no title)", "bold")
-        )
+        title = item["title"] or item["intent"] or "(no title)"
         files = f"{', '.join(touched[:2])}{f' and {len(touched) - 2:,} more' if len(touched) > 2 else ''}"
-        screen.line((f"{item['actor'] or 'somebody'}, {files or 'no file changed'}", "dim"), indent=18)
-        screen.line((f"id {item['id']}", "dim"), indent=18)
+        did = f"{item['actor'] or 'somebody'}, {files or 'no file changed'}"
+        screen.entry(minute(item["at"]), title, did, f"id {item['id']}")
     _show_cursor(screen, page)
 
 
 def _show_observation(screen: Screen, item: Shape) -> None:
-    screen.line((item["title"] or "(no title)", "bold"))
+    screen.line((one_line(item["title"] or "(no title)"), "bold"))
     who = f"{item['actor'] or 'somebody'} by {item['source']}, {item['type']}, session {item['session']}"
     screen.line((f"{minute(item['at'])}  {who}", "dim"))
     for words in (item["intent"], item["narrative"]):
@@ -103,7 +103,7 @@ def _show_observation(screen: Screen, item: Shape) -> None:
         if files:
             screen.heading(title)
             for file in files:
-                screen.line(file, indent=2)
+                screen.line(one_line(file), indent=2)
     if item["concepts"]:
         screen.heading("About")
         screen.line(", ".join(item["concepts"]), indent=2)
@@ -136,21 +136,22 @@ def _list_sessions(screen: Screen, page: Shape) -> None:
     if not page["items"]:
         screen.line("No session is stored.")
     for item in page["items"]:
-        screen.line((minute(item["started_at"]), "dim"), "  ", (item["set_out"] or "(nothing said)", "bold"))
-        did = f"{counted(item['observations'], 'observation')}, {counted(len(item['files']), 'file')}"
-        screen.line((f"{item['actor'] or 'somebody'}, {did}, session {item['id']}", "dim"), indent=18)
+        more = " or more" if len(item["files"]) >= SESSION_FILES else ""
+        did = f"{counted(item['observations'], 'observation')}, {counted(len(item['files']), 'file')}{more}"
+        who = f"{item['actor'] or 'somebody'}, {did}, session {item['id']}"
+        screen.entry(minute(item["started_at"]), item["set_out"] or "(nothing said)", who)
     _show_cursor(screen, page)
 
 
 def _show_session(screen: Screen, item: Shape) -> None:
-    screen.line((item["set_out"] or "(nothing said)", "bold"))
+    screen.line((one_line(item["set_out"] or "(nothing said)"), "bold"))
     who = f"{item['actor'] or 'somebody'} by {item['source']}, session {item['id']}"
     screen.line((f"{minute(item['started_at'])} to {minute(item['ended_at'])}  {who}", "dim"))
     for title, lines in (("Done", item["done"]), ("Left open", item["left_open"]), ("Files", item["files"])):
         if lines:
             screen.heading(title)
             for line in lines:
-                screen.line(line, indent=2)
+                screen.line(one_line(line), indent=2)
 
 
 def _show_cursor(screen: Screen, page: Shape) -> None:
@@ -171,7 +172,10 @@ def stats_command(invocation: Invocation) -> None:
 
 
 def _show_stats(screen: Screen, found: Shape, slug: str) -> None:
-    screen.line((slug, "bold"), (f"  {day(found['first_at'])} to {day(found['last_at'])}", "dim"))
+    between = (
+        f"{day(found['first_at'])} to {day(found['last_at'])}" if found["last_at"] else "nothing stored yet"
+    )
+    screen.line((slug, "bold"), (f"  {between}", "dim"))
     gone, noise = f"{found['files_gone']:,} gone", f"{found['noise_files']:,} damped as noise"
     bulk = f"{found['bulk_observations']:,} too large to link files"
     rows = (
@@ -180,7 +184,7 @@ def _show_stats(screen: Screen, found: Shape, slug: str) -> None:
         ("files", f"{found['files']:,}", f"{gone}, {noise}"),
         ("concepts", f"{found['concepts']:,}", ""),
         ("contracts", f"{found['contracts']:,}", ""),
-        ("alerts given", f"{found['alerts_given']:,}", ""),
+        ("alerts given", f"{found['alerts_given']:,}", "since the service started"),
         (
             "on disk",
             size(found["journal_bytes"] + found["derived_bytes"]),

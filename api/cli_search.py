@@ -6,11 +6,13 @@ It is not the question about a change (`api.cli_impact`), and lists nothing with
 from __future__ import annotations
 
 import click
+from rich.text import Text
 
 from api.backend import SearchQuestion, Shape
 from api.invocation import Invocation, common_options, pass_invocation
 from api.option_types import INSTANT, TEXT, limit_option
 from api.screen import Screen, day
+from api.terminal_text import one_line
 
 
 @click.command("search", epilog='Example: graphmem search "session expires" --since 2026-01-01')
@@ -48,7 +50,7 @@ def _show(screen: Screen, found: Shape, words: str) -> None:
     if not found["results"]:
         screen.line(f"Nothing stored speaks of {words!r}.")
     for item in found["results"]:
-        screen.line((day(item["at"]), "dim"), "  ", (item["title"] or "(no title)", "bold"), indent=0)
-        if item["text"] and item["text"] != item["title"]:
-            screen.line(item["text"], indent=12)
-        screen.line((f"{item['kind']}, {item['source']}, id {item['id']}", "dim"), indent=12)
+        text = item["text"] if item["text"] != item["title"] else ""
+        where = f"{item['kind']}, {item['source']}, id {item['id']}"
+        shown = [Text(one_line(text))] if text else []
+        screen.entry(day(item["at"]), item["title"] or "(no title)", *shown, where)

@@ -11,7 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from api.screen import Screen, counted, day, evidence_words, minute, percent, worded
-from api.terminal_text import clean
+from api.terminal_text import clean, one_line
 
 Shape = Mapping[str, Any]
 _SHOWN = 5
@@ -105,7 +105,10 @@ def _show_recent(screen: Screen, recent: Shape) -> None:
         right=0,
     )
     screen.grid(
-        [(Text(day(item["at"]), "dim"), Text(clean(item["title"]))) for item in recent["observations"][:3]],
+        [
+            (Text(day(item["at"]), "dim"), Text(one_line(item["title"])))
+            for item in recent["observations"][:3]
+        ],
         right=0,
     )
 

@@ -19,7 +19,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from api.terminal_text import clean
+from api.terminal_text import clean, one_line
 
 WIDEST = 100
 _UNSHORTENED = 4_000
@@ -66,6 +66,16 @@ class Screen:
             self._print(grid)
         else:
             self._print(text)
+
+    def entry(self, when: str, title: str, *details: str | Text) -> None:
+        """Print one thing of a list: its time, its title, and below the title a line for each detail."""
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        table.add_row(Text(when, "dim"), Text(one_line(title), "bold"))
+        for detail in details:
+            table.add_row("", Text(one_line(detail), "dim") if isinstance(detail, str) else detail)
+        self._print(table)
 
     def gap(self) -> None:
         """Print an empty line."""
@@ -139,7 +149,7 @@ class Screen:
 
     def path(self, path: str, cells: int | None = None, style: str = "") -> Text:
         """Return a path that fits into `cells` columns, shortened in the middle where that is needed."""
-        shown = clean(path)
+        shown = one_line(path)
         return Text(shown if self.whole else shortened(shown, cells or self.width), style)
 
 

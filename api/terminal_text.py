@@ -8,11 +8,17 @@ from __future__ import annotations
 import re
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_BREAK = re.compile("[\t\n]")
 
 
 def clean(text: str) -> str:
     """Return `text` with control and direction characters made visible; tabs and line ends stay."""
     return _CONTROL.sub(_escaped, text)
+
+
+def one_line(text: str) -> str:
+    """Return `text` as `clean` does, on one line: a name with a line end in it must not look like two."""
+    return _BREAK.sub(_escaped, clean(text))
 
 
 def clean_json(text: str) -> str:

@@ -294,9 +294,15 @@ class ObservationPage:
     next_cursor: str | None
 
 
+SESSION_FILES = 20
+
+
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """One run of an agent, or an author's sitting: what it set out to do, did, and left open."""
+    """One run of an agent, or an author's sitting: what it set out to do, did, and left open.
+
+    `files` are those touched last, at most `SESSION_FILES`.
+    """
 
     id: str
     actor: str

@@ -12,6 +12,7 @@ from graphmem.concepts import canonical
 from graphmem.errors import NotFoundError
 from graphmem.journal import Journal
 from graphmem.model import (
+    SESSION_FILES,
     Fact,
     FactKind,
     Observation,
@@ -25,7 +26,6 @@ from graphmem.postings import View
 from graphmem.recall.page import decode_cursor, encode_cursor
 from graphmem.record import storable
 
-_SESSION_FILES = 20
 _SESSION_DONE = 10
 
 
@@ -134,7 +134,7 @@ def _summary(view: View, journal: Journal, number: int, name: str) -> SessionSum
         ended_at=last.at,
         observations=count,
         set_out=intent or title,
-        files=files.newest(_SESSION_FILES),
+        files=files.newest(SESSION_FILES),
         done=done.newest(_SESSION_DONE),
         left_open=tuple(text for text, state in tasks.values() if state is not TaskState.DONE),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -259,6 +260,42 @@ def test_everything_fits_the_width_it_is_given(
         outcome = graphmem(*arguments, cwd=repository.path, environment={"COLUMNS": str(columns)})
         assert outcome.status == 0, outcome.err
         assert max(cell_len(line) for line in outcome.out.splitlines()) <= columns
+
+
+def test_a_name_with_a_line_end_in_it_never_looks_like_two(graphmem: Any, tmp_path: Path) -> None:
+    line = {"id": "odd", "title": "One\nTwo", "files_modified": ["a.py", "b\nc.py"]}
+    turns = (json.dumps(line | {"id": f"odd-{number}"}) for number in range(3))
+    (tmp_path / "turns.jsonl").write_text("\n".join(turns))
+    graphmem.good("import", "jsonl", tmp_path / "turns.jsonl", cwd=tmp_path)
+    (session,) = graphmem.good("sessions", "--json", cwd=tmp_path).shape["items"]
+    for arguments in (
+        ("observations",),
+        ("observations", "odd-1"),
+        ("sessions",),
+        ("sessions", session["id"]),
+        ("search", "One"),
+        ("impact", "a.py"),
+    ):
+        shown = [text.strip() for text in graphmem.good(*arguments, cwd=tmp_path).out.splitlines()]
+        assert not [text for text in shown if text.startswith(("Two", "c.py"))]
+        assert any("\\x0a" in text for text in shown)
+
+
+def test_a_long_title_is_wrapped_beside_its_time(graphmem: Any, git_repository: Callable[..., Any]) -> None:
+    repository = git_repository("long")
+    repository.touch(
+        "把令牌的有效期改短 and say so at length " * 5, *(f"f{number}.py" for number in range(25))
+    )
+    graphmem.good("import", "git", cwd=repository.path)
+    for arguments, indent in ((("observations",), 18), (("sessions",), 18), (("search", "length"), 12)):
+        outcome = graphmem(*arguments, cwd=repository.path, environment={"COLUMNS": "80"})
+        first, *others = outcome.out.splitlines()
+        assert first[0] == "2"
+        assert len(others) > 3
+        assert {len(line) - len(line.lstrip()) for line in others} == {indent}
+    assert "1 observation, 20 files or more" in " ".join(
+        graphmem.good("sessions", cwd=repository.path).out.split()
+    )
 
 
 def test_control_characters_of_the_data_never_reach_the_terminal(
