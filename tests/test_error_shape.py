@@ -87,7 +87,9 @@ def test_with_a_method_the_route_does_not_have(service: Any, document: dict[str,
                 continue
             check(answer, 405)
             assert set(methods) == {name.strip().lower() for name in answer.headers["allow"].split(",")}
-            assert answer.json()["detail"].endswith(f"use {' or '.join(sorted(name.upper() for name in methods))}.")
+            assert answer.json()["detail"].endswith(
+                f"use {' or '.join(sorted(name.upper() for name in methods))}."
+            )
 
 
 def test_on_a_project_there_is_not(service: Any, document: dict[str, Any]) -> None:
