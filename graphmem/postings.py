@@ -27,7 +27,7 @@ EDITS = 100
 FOLLOWED = 30
 LATER = 10
 RECENT = 20
-PROFILE_OCCASIONS = 8
+PROFILE_OCCASIONS = 5
 NO_PAIR_SIZE = 1_000_000
 _CHUNK = 200
 _READ = Change.READ.value
@@ -115,12 +115,14 @@ class View:
         past = ((id, self._past(id)) for id in ids)
         return {id: view for id, view in past if view is not None}
 
-    def _chunked(self, query: str, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
+    def _chunked(self, query: str, ids: Iterable[int]) -> list[tuple[Any, ...]]:
         """Run a query with `IN ({})` over any number of ids."""
         distinct = list(dict.fromkeys(ids))
+        rows: list[tuple[Any, ...]] = []
         for start in range(0, len(distinct), _CHUNK):
             chunk = distinct[start : start + _CHUNK]
-            yield from self.connection.execute(query.format(",".join("?" * len(chunk))), chunk)
+            rows += self.connection.execute(query.format(",".join("?" * len(chunk))), chunk).fetchall()
+        return rows
 
     def _past(self, id: int) -> FileView | None:
         row = self.connection.execute(

@@ -19,8 +19,8 @@ from inference.upcoming import next_files
 _CANDIDATES = 100
 _IN_HAND = 50
 _PROFILED = 10
-_SIBLINGS = 25
-_NAMESAKES = 10
+_SIBLINGS = 10
+_NAMESAKES = 5
 _UPCOMING = 20
 
 
