@@ -185,7 +185,9 @@ def _show_alert(screen: Screen, answer: Shape) -> None:
         screen.panel("", answer["warning"], indent=2)
         return
     screen.line("Before an edit of ", file, " an agent is told nothing:", indent=2)
-    screen.line("no file is linked strongly enough to disturb it. The nearest ones:", indent=2)
+    likely = any(item["tier"] != "possible" for item in answer["affected"][:_LINKS])
+    reason = "what is likely was seen in one session only" if likely else "no file is linked strongly enough"
+    screen.line(f"{reason}. The nearest ones:", indent=2)
     screen.grid([affected_row(screen, item) for item in answer["affected"][:_LINKS]])
 
 

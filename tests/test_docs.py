@@ -45,6 +45,7 @@ INSTEAD = {
     r"graphmem open": "opens a browser",
     r"git clone .*": "the checkout is there already",
     r"graphmem evaluate jsonl histories/.*": "takes minutes; docs/cli.md evaluates a small file",
+    r"python -m bench\..*": "takes minutes; the tests of the benchmarks run them on small histories",
     r"curl .*/open\?code=.*": "the code is good once and made up here",
 }
 
