@@ -21,20 +21,15 @@ MIGRATIONS = (
     CREATE TABLE actor (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE kin (id INTEGER PRIMARY KEY, at REAL NOT NULL, seq INTEGER NOT NULL, paths INTEGER NOT NULL);
     CREATE TABLE path (
-        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kin INTEGER NOT NULL, file INTEGER NOT NULL,
-        folder TEXT NOT NULL, stem TEXT NOT NULL
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kin INTEGER NOT NULL, file INTEGER NOT NULL
     );
     CREATE INDEX path_kin ON path (kin);
-    CREATE INDEX path_folder ON path (folder);
-    CREATE INDEX path_stem ON path (stem);
     CREATE TABLE file (
         id INTEGER PRIMARY KEY, path INTEGER NOT NULL, first_path INTEGER NOT NULL, kin INTEGER NOT NULL,
-        alive INTEGER NOT NULL, noise TEXT, folder TEXT NOT NULL, stem TEXT NOT NULL,
+        alive INTEGER NOT NULL, noise TEXT,
         heat REAL NOT NULL, heat_at REAL NOT NULL
     );
     CREATE INDEX file_kin ON file (kin);
-    CREATE INDEX file_folder ON file (folder, heat_at);
-    CREATE INDEX file_stem ON file (stem, heat_at);
     CREATE TABLE claim (
         path INTEGER NOT NULL, at REAL NOT NULL, seq INTEGER NOT NULL, file INTEGER NOT NULL,
         PRIMARY KEY (path, at, seq)

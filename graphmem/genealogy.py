@@ -17,7 +17,6 @@ from graphmem.derived import HEAT_CHANGES
 from graphmem.noise import noise_of
 from inference.activity import busyness
 from inference.lineage import Change, FileState, Lineage, Mention
-from inference.naming import folder, stem
 
 _ALWAYS = -1.0e18
 
@@ -296,32 +295,21 @@ class Genealogy:
         self, kin_of: dict[str, int], paths: dict[str, int], lineage: Lineage, stored_files: frozenset[int]
     ) -> None:
         self._connection.executemany(
-            "INSERT INTO path VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET file = excluded.file",
-            [
-                (paths[name], name, kin_of[name], lineage.names[name], folder(name), stem(name))
-                for name in kin_of
-            ],
+            "INSERT INTO path VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET file = excluded.file",
+            [(paths[name], name, kin_of[name], lineage.names[name]) for name in kin_of],
         )
         new, known = [], []
         for file, state in lineage.files.items():
             noise = noise_of(state.path)
-            row = (
-                paths[state.path],
-                state.alive,
-                None if noise is None else noise.value,
-                folder(state.path),
-                stem(state.path),
-            )
+            row = (paths[state.path], state.alive, None if noise is None else noise.value)
             if file in stored_files:
                 known.append((*row, file))
             else:
                 new.append((file, *row, paths[lineage.births[file]], kin_of[state.path]))
+        self._connection.executemany("UPDATE file SET path = ?, alive = ?, noise = ? WHERE id = ?", known)
         self._connection.executemany(
-            "UPDATE file SET path = ?, alive = ?, noise = ?, folder = ?, stem = ? WHERE id = ?", known
-        )
-        self._connection.executemany(
-            "INSERT INTO file (id, path, alive, noise, folder, stem, first_path, kin, heat, heat_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
+            "INSERT INTO file (id, path, alive, noise, first_path, kin, heat, heat_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, 0, 0)",
             new,
         )
 

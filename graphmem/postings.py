@@ -21,7 +21,6 @@ from graphmem.noise import noise_of
 from inference.activity import busyness, cooled
 from inference.evidence import FileHistory, Occasion
 from inference.lineage import Change
-from inference.naming import folder, stem
 
 EDITS = 100
 FOLLOWED = 30
@@ -209,36 +208,6 @@ class View:
         heads = [_Head._make(row) for row in rows]
         members = self._members([head.seq for head in heads if head.pairs])
         return tuple(_occasion(head, members) for head in heads)
-
-    def neighbours(self, file: FileView, siblings: int, namesakes: int) -> list[int]:
-        """Return files of the same folder and of the same stem, those changed last first, then by path."""
-        return [
-            *self._alike("stem", stem(file.path), file.id, namesakes),
-            *self._alike("folder", folder(file.path), file.id, siblings),
-        ]
-
-    def _alike(self, column: str, value: str, but: int, limit: int) -> list[int]:
-        if self._now:
-            rows = self.connection.execute(
-                f"SELECT file.id FROM file JOIN path ON path.id = file.path WHERE file.{column} = ?"
-                " AND alive = 1 AND file.id != ? ORDER BY heat_at DESC, name LIMIT ?",
-                (value, but, limit),
-            )
-            return [row[0] for row in rows]
-        once = self.connection.execute(
-            "SELECT DISTINCT claim.file FROM path JOIN claim ON claim.path = path.id"
-            f" WHERE {column} = ? AND claim.at <= ?",
-            (value, self.as_of),
-        )
-        likeness = stem if column == "stem" else folder
-        found = [
-            view
-            for view in self.files(row[0] for row in once).values()
-            if view.alive and view.id != but and likeness(view.path) == value
-        ]
-        changed = {view.id: max(self._changes(view.id, 1), default=0.0) for view in found}
-        found.sort(key=lambda view: (-changed[view.id], view.path))
-        return [view.id for view in found[:limit]]
 
     def _changes(self, file: int, limit: int) -> list[float]:
         rows = self.connection.execute(

@@ -19,8 +19,6 @@ from inference.upcoming import next_files
 _CANDIDATES = 100
 _IN_HAND = 50
 _PROFILED = 10
-_SIBLINGS = 10
-_NAMESAKES = 5
 _UPCOMING = 20
 
 
@@ -74,8 +72,6 @@ def gather(view: View, files: Sequence[FileView], asker: Asker) -> Material:
     linked = [file for file in promising if file in heard.pairs.scores or file in heard.sequels]
     in_hand = sorted(heard.at_hand, key=heard.at_hand.__getitem__, reverse=True)
     found = dict.fromkeys(file for file in (*promising, *in_hand[:_IN_HAND]) if file not in heard.known)
-    for file in files:
-        found.update(dict.fromkeys(view.neighbours(file, _SIBLINGS, _NAMESAKES)))
     living = {id: file for id, file in view.files(found).items() if file.alive}
     firm, at_hand = heard.pairs.firm, heard.at_hand
     # Of equals those first by path: who is profiled gains a little, and equals shall stay in that order.

@@ -77,12 +77,10 @@ def seen(view: View, now: float) -> dict[str, Any]:
         if file is None:
             found[name] = None
             continue
-        others = [view.files([id])[id].path for id in view.neighbours(file, 3, 3)]
         profile = view.profiles([file.id])[file.id]
         names, counts = view.concept_names(profile), view.frequencies(profile)
         found[name] = (
             (file.path, file.alive, file.noise),
-            others,
             view.heat([file.id], now)[file.id],
             {names[concept]: (weight, counts[concept]) for concept, weight in profile.items()},
             view.gone_since(file.id),
