@@ -7,6 +7,7 @@ way rows get in (`projection`) or out (`postings`).
 from __future__ import annotations
 
 import os
+import secrets
 import zlib
 from pathlib import Path
 
@@ -16,7 +17,8 @@ MIGRATIONS = (
     """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
     INSERT INTO meta VALUES
-        ('entries', 0), ('removals', 0), ('applied', 0), ('observations', 0);
+        ('entries', 0), ('removals', 0), ('applied', 0), ('observations', 0),
+        ('minted', 0), ('verdicts', 0), ('stamp', 0), ('whole', 1), ('reload', 0);
     CREATE TABLE session (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE actor (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE kin (id INTEGER PRIMARY KEY, at REAL NOT NULL, seq INTEGER NOT NULL, paths INTEGER NOT NULL);
@@ -66,6 +68,43 @@ MIGRATIONS = (
     CREATE VIRTUAL TABLE text USING fts5 (
         title, body, concepts, paths, tokenize = "unicode61 remove_diacritics 0"
     );
+    CREATE TABLE named (id INTEGER PRIMARY KEY, type TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (type, name));
+    CREATE TABLE dirty (node INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);
+    CREATE TABLE offer (
+        source INTEGER NOT NULL, target INTEGER NOT NULL, kind TEXT NOT NULL, probability REAL NOT NULL,
+        file REAL NOT NULL, temporal REAL NOT NULL, together INTEGER NOT NULL, of INTEGER NOT NULL,
+        sessions INTEGER NOT NULL, last_seen REAL, keys TEXT NOT NULL, PRIMARY KEY (source, target)
+    ) WITHOUT ROWID;
+    CREATE INDEX offer_target ON offer (target);
+    CREATE TABLE minted (
+        id TEXT PRIMARY KEY, source INTEGER NOT NULL, target INTEGER NOT NULL, number INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX minted_source ON minted (source, target);
+    CREATE INDEX minted_target ON minted (target, source);
+    CREATE TABLE judgement (
+        edge TEXT PRIMARY KEY, status TEXT, origin TEXT NOT NULL, relation TEXT, direction TEXT,
+        together INTEGER NOT NULL, at REAL NOT NULL, number INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE unsettled (edge TEXT PRIMARY KEY, stamp INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE edge (
+        id TEXT PRIMARY KEY, source INTEGER NOT NULL, target INTEGER NOT NULL, kind TEXT NOT NULL,
+        status TEXT NOT NULL, origin TEXT NOT NULL, probability REAL NOT NULL, value REAL NOT NULL,
+        relation TEXT, direction TEXT, together INTEGER NOT NULL, of INTEGER NOT NULL,
+        sessions INTEGER NOT NULL, last_seen REAL, keys TEXT NOT NULL, file REAL NOT NULL,
+        concept REAL NOT NULL, temporal REAL NOT NULL, updated_at REAL NOT NULL, reason TEXT
+    ) WITHOUT ROWID;
+    CREATE INDEX edge_source ON edge (source);
+    CREATE INDEX edge_target ON edge (target);
+    CREATE TABLE graph_log (number INTEGER PRIMARY KEY AUTOINCREMENT, edge TEXT, node INTEGER);
+    CREATE TABLE module (
+        id TEXT PRIMARY KEY, label TEXT NOT NULL, level INTEGER NOT NULL, parent TEXT, summary TEXT NOT NULL,
+        key_files TEXT NOT NULL, contracts TEXT NOT NULL, recent TEXT NOT NULL, cohesion REAL NOT NULL,
+        built_at REAL NOT NULL, fingerprint TEXT NOT NULL, lineage TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE member (
+        node INTEGER NOT NULL, level INTEGER NOT NULL, module TEXT NOT NULL, PRIMARY KEY (node, level)
+    ) WITHOUT ROWID;
+    CREATE INDEX member_module ON member (module);
     """,
 )
 
@@ -96,10 +135,9 @@ def seal_of(path: Path) -> str | None:
 
 def adopt(database: Database, journal: int) -> None:
     """Note in a new file whose it is and in which form it is written."""
+    rows = [("journal", journal), ("schema", _SCHEMA), ("generation", secrets.randbits(48))]
     with database.write() as connection:
-        connection.executemany(
-            "INSERT OR REPLACE INTO meta VALUES (?, ?)", [("journal", journal), ("schema", _SCHEMA)]
-        )
+        connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
 
 
 def belongs(database: Database, journal: int) -> bool:

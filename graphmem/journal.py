@@ -35,6 +35,21 @@ MIGRATIONS = (
     CREATE TABLE sighting (path TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID;
     CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE edge (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, source_type TEXT NOT NULL,
+        source TEXT NOT NULL, target_type TEXT NOT NULL, target TEXT NOT NULL, at REAL NOT NULL
+    );
+    CREATE INDEX edge_source ON edge (source_type, source);
+    CREATE INDEX edge_target ON edge (target_type, target);
+    CREATE TABLE verdict (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, edge TEXT NOT NULL REFERENCES edge (id),
+        verdict TEXT NOT NULL, relation TEXT, direction TEXT, note TEXT NOT NULL, by TEXT NOT NULL,
+        at REAL NOT NULL, together INTEGER NOT NULL
+    );
+    CREATE INDEX verdict_edge ON verdict (edge, number);
+    CREATE TABLE checkpoint (name TEXT PRIMARY KEY, at REAL NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
+    """,
 )
 _CHUNK = 500
 
