@@ -11,7 +11,11 @@ class GraphMemError(Exception):
 
 
 class NotFoundError(GraphMemError):
-    """The named project, observation or session does not exist."""
+    """What was named does not exist; `candidates` are the nearest names that do."""
+
+    def __init__(self, message: str, *, candidates: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.candidates = candidates
 
 
 class ConflictError(GraphMemError):
@@ -19,11 +23,12 @@ class ConflictError(GraphMemError):
 
 
 class InvalidInputError(GraphMemError):
-    """A value from outside is refused; `field` names it."""
+    """A value from outside is refused; `field` names it, `candidates` are the nearest values that are taken."""
 
-    def __init__(self, message: str, field: str | None = None) -> None:
+    def __init__(self, message: str, field: str | None = None, *, candidates: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.field = field
+        self.candidates = candidates
 
 
 class SourceError(GraphMemError):
