@@ -23,7 +23,7 @@ class ConflictError(GraphMemError):
 
 
 class InvalidInputError(GraphMemError):
-    """A value from outside is refused; `field` names it, `candidates` are the nearest values that are taken."""
+    """A value from outside is refused; `field` names it, `candidates` are the nearest usable values."""
 
     def __init__(self, message: str, field: str | None = None, *, candidates: tuple[str, ...] = ()) -> None:
         super().__init__(message)
