@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from inference.cochange import MAX_SIZE, POWERS, TOUCHES, newest_first
+from inference.cochange import KEYS, MAX_SIZE, POWERS, TOUCHES, newest_first
 from inference.evidence import FileHistory, Occasion
 
 SHRINK = 2.0
@@ -29,6 +29,21 @@ class Sequel:
 
     read: float = 0.0
     followed: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sightings:
+    """How often a candidate was edited after the queried file, of `of` starts (its reads, or its edits).
+
+    `sessions` are distinct ones: the fewer of those of the starts and of the edits that came after.
+    `keys` are up to three of the occasions, starts and edits after them, the newest first.
+    """
+
+    together: int
+    of: int
+    sessions: int
+    last_seen: float
+    keys: tuple[int, ...]
 
 
 NO_SEQUEL = Sequel()
@@ -51,24 +66,71 @@ def read_scores(history: FileHistory) -> dict[int, float]:
 
     A file counts once for each read, with its nearest occasion.
     """
+    return _scores(_after_reads(history), history.file)
+
+
+def follow_scores(history: FileHistory) -> dict[int, float]:
+    """Score what the occasion after each edit of the queried file edited."""
+    return _scores([[after] for _, after in _after_edits(history)], history.file)
+
+
+def read_sightings(history: FileHistory) -> dict[int, Sightings]:
+    """Return the evidence behind each of `read_scores`; a sighting is a read and the edit it was for."""
+    sequences = _after_reads(history)
+    return _sightings([(sequence[0], sequence) for sequence in sequences], history.file)
+
+
+def follow_sightings(history: FileHistory) -> dict[int, Sightings]:
+    """Return the evidence behind each of `follow_scores`; a sighting is an edit and the edit after it."""
+    return _sightings([(edit, [after]) for edit, after in _after_edits(history)], history.file)
+
+
+def _after_reads(history: FileHistory) -> list[list[Occasion]]:
+    """Return each read, newest first, with what came after it in its session, in order."""
     later = dict(zip((read.key for read in history.reads), history.read_followers, strict=False))
     sequences = []
     for read in newest_first(history.reads):
         followers = sorted(later.get(read.key, ()), key=lambda occasion: (occasion.at, occasion.key))
         same = [occasion for occasion in followers if occasion.session == read.session]
         sequences.append([read, *same])
-    return _scores(sequences, history.file)
+    return sequences
 
 
-def follow_scores(history: FileHistory) -> dict[int, float]:
-    """Score what the occasion after each edit of the queried file edited."""
+def _after_edits(history: FileHistory) -> list[tuple[Occasion, Occasion]]:
+    """Return each edit that something came after, newest first, with the occasion that came next."""
     later = dict(zip((edit.key for edit in history.edits), history.followers, strict=False))
-    sequences = []
-    for edit in newest_first(history.edits):
-        followers = later.get(edit.key, ())
-        if followers:
-            sequences.append([min(followers, key=lambda occasion: (occasion.at, occasion.key))])
-    return _scores(sequences, history.file)
+    return [
+        (edit, min(followers, key=lambda occasion: (occasion.at, occasion.key)))
+        for edit in newest_first(history.edits)
+        if (followers := later.get(edit.key, ()))
+    ]
+
+
+def _sightings(starts: Sequence[tuple[Occasion, Sequence[Occasion]]], queried: int) -> dict[int, Sightings]:
+    """Return for each file the starts (newest first) after which it was edited, with the nearest edit."""
+    found: dict[int, list[tuple[Occasion, Occasion]]] = {}
+    for start, sequence in starts[:TOUCHES]:
+        met = {queried}
+        for occasion in sequence:
+            if spread_weight(occasion.size) > 0.0:
+                for file in occasion.edited:
+                    if file not in met:
+                        met.add(file)
+                        found.setdefault(file, []).append((start, occasion))
+    of = min(TOUCHES, len(starts))
+    return {file: _summed(seen, of) for file, seen in found.items()}
+
+
+def _summed(seen: Sequence[tuple[Occasion, Occasion]], of: int) -> Sightings:
+    both = {occasion.key: occasion for pair in seen for occasion in pair}
+    starts, ends = ({occasion.session for occasion in side} for side in zip(*seen, strict=True))
+    return Sightings(
+        together=len(seen),
+        of=of,
+        sessions=min(len(starts), len(ends)),
+        last_seen=max(occasion.at for _, occasion in seen),
+        keys=tuple(occasion.key for occasion in newest_first(both.values())[:KEYS]),
+    )
 
 
 def _scores(sequences: Sequence[Sequence[Occasion]], queried: int) -> dict[int, float]:
