@@ -220,15 +220,37 @@ class Follower:
                     self.await_start(patience)
                     database = self._database
                     if database is None:
-                        raise self._fault or UnavailableError(
-                            f"{self._path} is being rebuilt from the journal; ask again in a moment."
-                        )
+                        raise self._replaced()
                     view = stack.enter_context(Postings(database).view(as_of))
                 yield view
         except DamageError as fault:
             if self._is_damage(fault):
                 self.rebuild(database)
             raise
+
+    @contextmanager
+    def file(self) -> Iterator[Database]:
+        """Yield the derived file itself, for what is worked out from it and kept in it.
+
+        Raises:
+            UnavailableError: the file is being replaced and not there yet.
+            DamageError: it proved damaged and is built anew.
+        """
+        with self._state:
+            database = self._database
+            if database is None:
+                raise self._replaced()
+        try:
+            yield database
+        except DamageError as fault:
+            if self._is_damage(fault):
+                self.rebuild(database)
+            raise
+
+    def _replaced(self) -> GraphMemError:
+        return self._fault or UnavailableError(
+            f"{self._path} is being rebuilt from the journal; ask again in a moment."
+        )
 
     def await_start(self, patience: float = PATIENCE) -> None:
         """Wait until a rebuild has reached what there was when it began, at most `patience` seconds."""
