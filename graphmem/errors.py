@@ -31,6 +31,10 @@ class InvalidInputError(GraphMemError):
         self.candidates = candidates
 
 
+class UnknownNameError(InvalidInputError):
+    """A bare name, without a node's type before it, that is no known file's path."""
+
+
 class SourceError(GraphMemError):
     """An import source can't be read: not a repository, no commits, a corrupt object, a missing file."""
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from graphmem.model import Evidence, FileStatus, SignalScores
+from graphmem.model import ModuleName as ModuleName
 
 
 class NodeType(StrEnum):
@@ -304,14 +305,6 @@ class ModulePage:
     next_cursor: str | None
     unattached: int = 0
     degraded: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleName:
-    """A module in short, as the impact answer names it."""
-
-    id: str
-    label: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,6 +241,14 @@ class ContractUse:
 
 
 @dataclass(frozen=True, slots=True)
+class ModuleName:
+    """A module in short."""
+
+    id: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Impact:
     """The answer before an edit. `path` is null and `paths` the list when several files were asked about.
 
@@ -258,7 +266,7 @@ class Impact:
     active: tuple[ActiveSession, ...] = ()
     recent: Recent = field(default_factory=Recent)
     contracts: tuple[ContractUse, ...] = ()
-    module: None = None
+    module: ModuleName | None = None
     concepts: tuple[str, ...] = ()
     degraded: str | None = None
 
