@@ -245,6 +245,17 @@ class Journal:
         with self._database.write() as connection:
             connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (key, value))
 
+    def checkpoint(self, name: str) -> tuple[float, str] | None:
+        """Return when (epoch seconds) and as what `name` was last kept, or None."""
+        with self._database.read() as connection:
+            row = connection.execute("SELECT at, body FROM checkpoint WHERE name = ?", (name,)).fetchone()
+        return None if row is None else (float(row[0]), str(row[1]))
+
+    def set_checkpoint(self, name: str, at: float, body: str) -> None:
+        """Keep what a rebuild could not find again, such as the ids of modules; the last one stays."""
+        with self._database.write() as connection:
+            connection.execute("INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)", (name, at, body))
+
     def identity(self) -> int:
         """Return the number that tells this journal from every other, drawn at the first call."""
         with self._database.write() as connection:

@@ -102,6 +102,19 @@ def test_settings_are_kept(journal: Journal) -> None:
     assert journal.setting("key") == "two"
 
 
+def test_the_last_checkpoint_of_a_name_is_kept(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.db")
+    assert journal.checkpoint("modules") is None
+    journal.set_checkpoint("modules", 1.5, "first")
+    journal.set_checkpoint("modules", 2.5, "第二")
+    journal.set_checkpoint("other", 9.0, "")
+    journal.close()
+    again = Journal(tmp_path / "journal.db")
+    assert again.checkpoint("modules") == (2.5, "第二")
+    assert again.checkpoint("other") == (9.0, "")
+    again.close()
+
+
 def test_everything_survives_being_closed(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.db")
     journal.append([observation("a"), observation("b")], 1.0, ("git:/r", "one"), sighted=["x"])
