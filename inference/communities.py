@@ -1,0 +1,253 @@
+"""Owns communities: which named nodes belong together by the weights between them, and which were so before.
+
+It is not what a community is called or says (that is `inference.labels` and whoever reads texts), and knows
+neither files nor concepts. Method: Louvain (Blondel and others, 2008) by python-louvain. What it returns
+depends on the order of nodes and edges, so both are sorted and the seed is fixed. A warm start keeps
+communities where they were, but after links vanished it would keep parts together that nothing holds together
+any more (in 60 of 60 graphs); so both what it starts from and what it returns are split into connected parts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+SMALLEST = 3
+"""Two nodes are a link, not a community; they count as unattached."""
+LARGEST = 30
+"""A community with more members is told apart once more inside."""
+SAME = 0.3
+"""From this Jaccard overlap on, a community is the one that was there before."""
+SEED = 7
+
+_ID_LENGTH = 12
+
+
+class Link(NamedTuple):
+    """Two nodes and how strongly they belong together; the order of the nodes means nothing."""
+
+    a: str
+    b: str
+    weight: float
+
+
+class Community(NamedTuple):
+    """Nodes that belong together.
+
+    `id` is that of the former community it continues (`stayed`), else minted from its members. `lineage` are
+    the other former communities it came from: those that went into it for the most part, and for a new one
+    those that most of it came out of.
+    """
+
+    id: str
+    members: frozenset[str]
+    lineage: tuple[str, ...]
+    stayed: bool
+
+
+class Part(NamedTuple):
+    """A community inside a larger one, whose id is `parent`."""
+
+    parent: str
+    community: Community
+
+
+class Inside(NamedTuple):
+    """How a community holds together.
+
+    `cohesion` is the share (0..1) of its members' link weight that stays inside, `weights` what each member
+    has inside.
+    """
+
+    cohesion: float
+    weights: Mapping[str, float]
+
+
+_Groups = Mapping[str, frozenset[str]]
+_Adjacency = Sequence[Mapping[int, float]]
+_NONE: _Groups = {}
+
+
+def communities(links: Iterable[Link], previous: _Groups = _NONE, salt: str = "") -> list[Community]:
+    """Return the communities of a set of links, the largest first, then by id.
+
+    Nodes without a link and communities of fewer than three are left out. Links from a node to itself, or
+    whose weight is no positive number, are ignored; several between the same nodes add up.
+
+    Args:
+        links: in any order.
+        previous: the former communities by id; they are where the search starts, and give their ids.
+        salt: what new ids depend on beside the members, such as the project.
+    """
+    return _identified(_found(merged(links), previous), previous, salt)
+
+
+def parts(
+    links: Iterable[Link], wholes: Iterable[Community], previous: _Groups = _NONE, salt: str = ""
+) -> list[Part]:
+    """Return what communities of more than thirty members consist of, found inside each by itself.
+
+    One that does not fall apart has no parts. Arguments as for `communities`; `previous` are former parts.
+    """
+    large = {whole.id: whole.members for whole in wholes if len(whole.members) > LARGEST}
+    home = {node: id for id, members in large.items() for node in members}
+    inner: dict[str, list[Link]] = defaultdict(list)
+    for link in merged(links):
+        if link.a in home and home[link.a] == home.get(link.b):
+            inner[home[link.a]].append(link)
+    found = {id: _found(inner[id], previous) for id in sorted(inner)}
+    several = [group for groups in found.values() if len(groups) > 1 for group in groups]
+    return [
+        Part(home[min(community.members)], community)
+        for community in _identified(several, previous, f"{salt}/part")
+    ]
+
+
+def merged(links: Iterable[Link]) -> list[Link]:
+    """Return each pair of nodes once, the lesser name first, sorted; what says nothing is left out."""
+    weights: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for a, b, weight in links:
+        if a != b and 0.0 < weight < math.inf:
+            weights[min(a, b), max(a, b)].append(weight)
+    # Exact sums: the order in which links are told must not matter.
+    return [Link(a, b, math.fsum(weights[a, b])) for a, b in sorted(weights)]
+
+
+def insides(links: Iterable[Link], groups: _Groups) -> dict[str, Inside]:
+    """Return how each group holds together; of groups that share a node, the last has it."""
+    home = {node: id for id, members in groups.items() for node in members}
+    inside: dict[str, dict[str, float]] = {id: {} for id in groups}
+    total = dict.fromkeys(groups, 0.0)
+    for a, b, weight in merged(links):
+        first, second = home.get(a), home.get(b)
+        for id in {first, second} - {None}:
+            total[str(id)] += weight
+        if first is not None and first == second:
+            for node in (a, b):
+                inside[first][node] = inside[first].get(node, 0.0) + weight
+    # Both ends of an inner link carry its weight.
+    return {
+        id: Inside(min(1.0, sum(held.values()) / 2 / total[id]) if total[id] else 0.0, held)
+        for id, held in inside.items()
+    }
+
+
+# ---- finding -----------------------------------------------------------------------------------
+
+
+def _found(links: Sequence[Link], previous: _Groups) -> list[frozenset[str]]:
+    """Return the communities of merged links as sets, without names of their own."""
+    if not links:
+        return []
+    import community  # type: ignore[import-untyped]
+    import networkx  # type: ignore[import-untyped]
+
+    names = sorted({name for link in links for name in link[:2]})
+    numbers = {name: number for number, name in enumerate(names)}
+    graph: Any = networkx.Graph()
+    graph.add_nodes_from(range(len(names)))
+    graph.add_weighted_edges_from((numbers[a], numbers[b], weight) for a, b, weight in links)
+    adjacency: _Adjacency = [
+        {other: edge["weight"] for other, edge in graph.adj[node].items()} for node in range(len(names))
+    ]
+    start = _start(adjacency, numbers, previous)
+    labels = community.best_partition(graph, partition=start, random_state=SEED)
+    groups = _connected(adjacency, [labels[node] for node in range(len(names))])
+    return [frozenset(names[node] for node in group) for group in groups if len(group) >= SMALLEST]
+
+
+def _start(adjacency: _Adjacency, numbers: Mapping[str, int], previous: _Groups) -> dict[int, int] | None:
+    """Return where the search starts: the former communities' connected parts, and what is new by itself."""
+    home = {node: place for place, id in enumerate(sorted(previous)) for node in previous[id]}
+    known = [home.get(name, -1) for name in numbers]
+    if max(known) < 0:
+        return None
+    alone = len(previous)
+    apart = [alone + node if place < 0 else place for node, place in enumerate(known)]
+    groups = _connected(adjacency, apart)
+    return {node: label for label, group in enumerate(groups) for node in group}
+
+
+def _connected(adjacency: _Adjacency, labels: Sequence[int]) -> list[list[int]]:
+    """Return the connected parts of each label's nodes, by their first node."""
+    seen = [False] * len(labels)
+    groups: list[list[int]] = []
+    for first in range(len(labels)):
+        if seen[first]:
+            continue
+        seen[first] = True
+        group = [first]
+        for node in group:
+            for other in adjacency[node]:
+                if not seen[other] and labels[other] == labels[first]:
+                    seen[other] = True
+                    group.append(other)
+        groups.append(group)
+    return groups
+
+
+# ---- ids ---------------------------------------------------------------------------------------
+
+
+class _Match(NamedTuple):
+    overlap: float
+    id: str
+    place: int
+    shared: int
+
+
+def _identified(groups: Sequence[frozenset[str]], previous: _Groups, salt: str) -> list[Community]:
+    """Give each group the id of the former one it is most alike, greedily, or one of its own."""
+    ordered = sorted(groups, key=sorted)
+    matches = list(_matches(ordered, previous))
+    kept: dict[int, str] = {}
+    for match in matches:
+        if match.overlap >= SAME and match.place not in kept and match.id not in kept.values():
+            kept[match.place] = match.id
+    origins = {
+        place: [match for match in found if _descends(match, ordered[place], previous, place in kept)]
+        for place, found in groupby(sorted(matches, key=lambda match: match.place), lambda match: match.place)
+    }
+    used = set(previous)
+    result: list[Community] = []
+    for place, members in enumerate(ordered):
+        id = kept.get(place) or _minted(members, salt, used)
+        used.add(id)
+        lineage = sorted({match.id for match in origins.get(place, ())} - {id})
+        result.append(Community(id, members, tuple(lineage), place in kept))
+    return sorted(result, key=lambda each: (-len(each.members), each.id))
+
+
+def _matches(groups: Sequence[frozenset[str]], previous: _Groups) -> Iterator[_Match]:
+    """Yield every former community that shares a node with a group, the largest overlap first."""
+    place_of = {node: place for place, members in enumerate(groups) for node in members}
+    found: list[_Match] = []
+    for id, members in previous.items():
+        shared: dict[int, int] = {}
+        for node in members:
+            if node in place_of:
+                shared[place_of[node]] = shared.get(place_of[node], 0) + 1
+        found += [
+            _Match(count / (len(members) + len(groups[place]) - count), id, place, count)
+            for place, count in shared.items()
+        ]
+    yield from sorted(found, key=lambda match: (-match.overlap, match.id, match.place))
+
+
+def _descends(match: _Match, members: frozenset[str], previous: _Groups, stayed: bool) -> bool:
+    """Return whether most of a former community went into a group, or most of a new one came out of it."""
+    return 2 * match.shared > len(previous[match.id]) or (not stayed and 2 * match.shared > len(members))
+
+
+def _minted(members: frozenset[str], salt: str, used: set[str]) -> str:
+    """Return an id made of the members at birth that no other community has."""
+    text = "\0".join((salt, *sorted(members)))
+    while True:
+        id = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LENGTH]
+        if id not in used:
+            return id
+        text = f"{text}\0{id}"
