@@ -5,7 +5,7 @@ It is not the shapes (`api.schemas`) nor the problems (`api.problems`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -38,11 +38,29 @@ def problems(*kinds: ProblemKind, always: Iterable[ProblemKind] = _ALWAYS) -> di
     return found
 
 
-def json_body(*shapes: type[BaseModel], **others: dict[str, Any]) -> dict[str, Any]:
-    """Return the OpenAPI entry of a request body: one of `shapes` as JSON."""
-    references = [{"$ref": REFERENCE.format(model=shape.__name__)} for shape in shapes]
-    schema = references[0] if len(references) == 1 else {"anyOf": references}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}, **others}}}
+def json_body(
+    *shapes: type[BaseModel],
+    list_of: type[BaseModel] | None = None,
+    others: Mapping[str, dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return the OpenAPI entry of a request body: one of `shapes` as JSON, or an array of `list_of`.
+
+    `others` are what is taken besides, by media type.
+    """
+    choices: list[dict[str, Any]] = [_reference(shape) for shape in shapes]
+    if list_of is not None:
+        choices.append({"type": "array", "items": _reference(list_of)})
+    schema = choices[0] if len(choices) == 1 else {"anyOf": choices}
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": schema}, **(others or {})},
+        }
+    }
+
+
+def _reference(shape: type[BaseModel]) -> dict[str, Any]:
+    return {"$ref": REFERENCE.format(model=shape.__name__)}
 
 
 def component_schemas(shapes: Iterable[type[BaseModel]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import json
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import Request
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from api.faults import invalid_input
 from api.parameters import MOST_ITEMS, Moment
@@ -35,6 +35,7 @@ class Body(BaseModel):
 
 
 BodyShape = TypeVar("BodyShape", bound=Body)
+Value = TypeVar("Value")
 
 
 class ProjectIn(Body):
@@ -175,12 +176,29 @@ async def read_shape(request: Request, shape: type[BodyShape]) -> BodyShape:
     Raises:
         RefusedError: another media type, too large, no JSON, or not of this shape.
     """
+    return shaped(TypeAdapter(shape), parse_json(await read_json(request)))
+
+
+async def read_json(request: Request) -> bytes:
+    """Return the body of a request that must be JSON, not parsed yet: large ones are parsed off the loop.
+
+    Raises:
+        RefusedError: another media type, or too large.
+    """
     named = media_type(request)
     if not is_json(named):
         raise unsupported(named, "application/json")
-    value = parse_json(await read_body(request))
+    return await read_body(request)
+
+
+def shaped(shape: TypeAdapter[Value], value: Any) -> Value:
+    """Return the JSON `value` as `shape`.
+
+    Raises:
+        RefusedError: it is not of this shape; the document names the fields.
+    """
     try:
-        return shape.model_validate(value)
+        return shape.validate_python(value)
     except ValidationError as error:
         problem = invalid_input(error.errors(include_url=False, include_input=False))
         raise RefusedError(problem.kind, problem.detail, problem.errors) from error

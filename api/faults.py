@@ -31,6 +31,8 @@ from graphmem.model import FieldProblem
 logger = logging.getLogger("graphmem.service")
 
 _PLACES = ("body", "query", "path", "header")
+_MOST_ERRORS = 100
+_MOST_NAMES = 20
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
@@ -47,12 +49,18 @@ def problem_response(problem: Problem) -> Response:
 
 
 def invalid_input(errors: Sequence[ErrorDetails]) -> Problem:
-    """Return the problem that lists what a shape's validation found, without repeating what was sent."""
+    """Return the problem that lists what a shape's validation found, without repeating what was sent.
+
+    Of a batch of thousands the first faults tell the rest.
+    """
     fields = tuple(
         FieldProblem(_field(error["loc"]), f"{error['msg'].removeprefix('Value error, ')}.")
-        for error in errors
+        for error in errors[:_MOST_ERRORS]
     )
-    named = ", ".join(dict.fromkeys(f"`{field.field}`" for field in fields))
+    names = list(dict.fromkeys(f"`{field.field}`" for field in fields))
+    named = ", ".join(names[:_MOST_NAMES])
+    if len(names) > _MOST_NAMES or len(errors) > _MOST_ERRORS:
+        named += " and others"
     return Problem(ProblemKind.INVALID, f"{named} can't be used as sent: see `errors`.", fields)
 
 

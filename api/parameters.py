@@ -6,10 +6,12 @@ It is not bodies (those are `api.bodies`). Wrong values become problem documents
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from enum import StrEnum
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from api.problems import ProblemKind, RefusedError
 from graphmem import Memory, Project
@@ -52,6 +54,33 @@ Until = Annotated[Moment, Query(description="before this time, ISO 8601")]
 AsOf = Annotated[Moment, Query(description="answer from what was known at this time, ISO 8601")]
 
 
+def within(least: int, most: int) -> AfterValidator:
+    """Bound a number, with both ends in the refusal; the OpenAPI document is told by the parameter itself."""
+
+    def check(number: int) -> int:
+        if not least <= number <= most:
+            raise ValueError(f"must be {least} to {most}")
+        return number
+
+    return AfterValidator(check)
+
+
+def some_of(kind: type[StrEnum]) -> BeforeValidator:
+    """Read a parameter that is repeated, or a list with commas, as values of `kind`, each once."""
+    allowed = ", ".join(kind)
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            return value
+        words = [word.strip() for item in value for word in str(item).split(",")]
+        strange = next((word for word in words if word not in set(kind)), None)
+        if strange is not None:
+            raise ValueError(f"give one or more of {allowed}")
+        return [kind(word) for word in dict.fromkeys(words)]
+
+    return BeforeValidator(read)
+
+
 async def memory_of(request: Request) -> Memory:
     """Return the memory this service keeps."""
     memory: Memory = request.app.state.memory
@@ -86,7 +115,10 @@ async def refuse_as_of(request: Request) -> None:
 
 def as_of_refused() -> RefusedError:
     """Return the refusal of an `as_of` that would not be honoured."""
-    sentence = "This route answers from the present only: leave out `as_of`, or ask impact or observations."
+    sentence = (
+        "This route answers from the present only: leave out `as_of`, or ask impact, observations, edges, "
+        "dependents or dependencies."
+    )
     return RefusedError(ProblemKind.NOT_HONOURED, sentence, [FieldProblem("as_of", sentence)])
 
 

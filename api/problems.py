@@ -23,6 +23,7 @@ from graphmem.errors import (
     SourceError,
     StorageError,
     UnavailableError,
+    UnknownNameError,
 )
 from graphmem.model import FieldProblem
 
@@ -35,6 +36,7 @@ class ProblemKind(StrEnum):
 
     BAD_REQUEST = "bad-request"
     NOT_HONOURED = "parameter-not-honoured"
+    UNKNOWN_NAME = "unknown-name"
     SIGNED_OUT = "not-signed-in"
     FOREIGN = "foreign-host-or-origin"
     NOT_FOUND = "not-found"
@@ -64,6 +66,7 @@ class ProblemKind(StrEnum):
 _STATUS: Mapping[ProblemKind, HTTPStatus] = {
     ProblemKind.BAD_REQUEST: HTTPStatus.BAD_REQUEST,
     ProblemKind.NOT_HONOURED: HTTPStatus.BAD_REQUEST,
+    ProblemKind.UNKNOWN_NAME: HTTPStatus.BAD_REQUEST,
     ProblemKind.SIGNED_OUT: HTTPStatus.UNAUTHORIZED,
     ProblemKind.FOREIGN: HTTPStatus.FORBIDDEN,
     ProblemKind.NOT_FOUND: HTTPStatus.NOT_FOUND,
@@ -82,6 +85,7 @@ _STATUS: Mapping[ProblemKind, HTTPStatus] = {
 
 _TITLE: Mapping[ProblemKind, str] = {
     ProblemKind.NOT_HONOURED: "A parameter this route does not honour",
+    ProblemKind.UNKNOWN_NAME: "A bare name that is no known file",
     ProblemKind.SIGNED_OUT: "Not signed in",
     ProblemKind.FOREIGN: "Asked under a foreign host or from a foreign page",
     ProblemKind.INVALID: "Input refused",
@@ -96,6 +100,7 @@ _BY_ERROR: Mapping[type[GraphMemError], ProblemKind] = {
     NotFoundError: ProblemKind.NOT_FOUND,
     ConflictError: ProblemKind.CONFLICT,
     InvalidInputError: ProblemKind.INVALID,
+    UnknownNameError: ProblemKind.UNKNOWN_NAME,
     SourceError: ProblemKind.SOURCE,
     HomeError: ProblemKind.HOME,
     StorageError: ProblemKind.STORAGE,
@@ -116,23 +121,28 @@ _BY_STATUS: Mapping[int, ProblemKind] = {
 
 
 class ProblemOut(Shape):
-    """A problem document; `errors` names the refused fields where there are some."""
+    """A problem document; `errors` names refused fields, `candidates` the nearest names that exist."""
 
     type: str
     title: str
     status: int
     detail: str
     errors: list[FieldErrorOut] = Field(default_factory=list)
+    candidates: list[str] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem on its way out: its kind, the sentence, the refused fields, and the status if it differs."""
+    """A problem on its way out: its kind, the sentence, the refused fields, and the status if it differs.
+
+    `candidates` are the nearest names there are, where a name was not found.
+    """
 
     kind: ProblemKind
     detail: str
     errors: tuple[FieldProblem, ...] = ()
     other_status: int | None = None
+    candidates: tuple[str, ...] = ()
 
     @property
     def status(self) -> int:
@@ -147,6 +157,7 @@ class Problem:
             status=self.status,
             detail=self.detail,
             errors=[FieldErrorOut.of(error) for error in self.errors],
+            candidates=list(self.candidates),
         )
 
 
@@ -164,7 +175,8 @@ def problem_of(error: GraphMemError) -> Problem:
     errors: tuple[FieldProblem, ...] = ()
     if isinstance(error, InvalidInputError) and error.field:
         errors = (FieldProblem(error.field, str(error)),)
-    return Problem(kind, str(error), errors)
+    candidates = error.candidates if isinstance(error, NotFoundError | InvalidInputError) else ()
+    return Problem(kind, str(error), errors, candidates=candidates)
 
 
 def problem_of_status(status: int, detail: str) -> Problem:

@@ -51,7 +51,9 @@ Name = Annotated[str | None, Query(max_length=8_192)]
     responses=problems(*BODY, ProblemKind.NOT_HONOURED, ProblemKind.NOT_FOUND, ProblemKind.STORAGE),
     openapi_extra=json_body(
         ObservationIn,
-        **{"application/xml": {"schema": {"type": "string", "description": "claude-mem's <observation>"}}},
+        others={
+            "application/xml": {"schema": {"type": "string", "description": "claude-mem's <observation>"}}
+        },
     ),
 )
 async def store(

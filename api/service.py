@@ -25,8 +25,11 @@ from fastapi.openapi.utils import get_openapi
 
 from api import (
     faults,
+    routes_edges,
+    routes_graph,
     routes_impact,
     routes_imports,
+    routes_modules,
     routes_observations,
     routes_projects,
     routes_query,
@@ -35,6 +38,7 @@ from api import (
 )
 from api.answers import component_schemas, problems
 from api.bodies import ImpactIn, ImportIn, ProjectIn, QueryIn
+from api.bodies_graph import DeclarationIn, VerdictIn, VerdictOnIn
 from api.doorkeeper import Doorkeeper
 from api.guard import OPEN_BY_CODE, OPEN_TO_ALL, Guard
 from api.imports import Imports
@@ -54,6 +58,17 @@ _DESCRIPTION = (
 )
 logger = logging.getLogger("graphmem.service")
 
+# Bodies are read by hand, so that the framework doesn't know their shapes.
+_INCOMING = (
+    ObservationIn,
+    ProjectIn,
+    ImpactIn,
+    QueryIn,
+    ImportIn,
+    VerdictIn,
+    VerdictOnIn,
+    DeclarationIn,
+)
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # An address may hold a whole task's text: 64 KiB, three times that when it is escaped.
 _HEAD_BYTES = 256 * 1024
@@ -89,6 +104,9 @@ def create_app(memory: Memory, settings: Settings, clock: Callable[[], float] = 
         routes_impact,
         routes_query,
         routes_imports,
+        routes_edges,
+        routes_graph,
+        routes_modules,
     ):
         app.include_router(routes.router)
     faults.install(app)
@@ -109,7 +127,7 @@ def _describe(app: FastAPI) -> None:
             )
             components = made.setdefault("components", {})
             schemas = components.setdefault("schemas", {})
-            schemas.update(component_schemas([ObservationIn, ProjectIn, ImpactIn, QueryIn, ImportIn]))
+            schemas.update(component_schemas(_INCOMING))
             schemas.update(component_schemas([ProblemOut]))
             components["securitySchemes"] = {
                 "token": {"type": "http", "scheme": "bearer"},
