@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,18 @@ import pytest
 
 from graphmem import Memory, Project
 from graphmem.capture.source import Batch, Importer, ImportTally
+from graphmem.database import Database
+from graphmem.derived import open_derived
 from graphmem.errors import SourceError
+from graphmem.graph import NodeName
 from graphmem.identity import PathResolver
 from graphmem.instant import from_iso
+from graphmem.journal import Journal
 from graphmem.model import ImportReport, Observation, Receipt
+from graphmem.nodes import NodeTable, number_of
+from graphmem.postings import Postings, View
+from graphmem.projection import catch_up
+from graphmem.references import References
 
 NOON = from_iso("2026-05-01T12:00:00Z")
 
@@ -144,6 +152,85 @@ def imports() -> Callable[..., ImportRun]:
         return done
 
     return run
+
+
+@dataclass(slots=True)
+class Recorded:
+    """A journal and the derived file that follows it, with edges and modules put in as a test wants them."""
+
+    journal: Journal
+    database: Database
+
+    def tell(self, *observations: Observation) -> None:
+        self.journal.append(observations, 0.0)
+        catch_up(self.journal, self.database)
+
+    def view(self, as_of: float | None = None) -> AbstractContextManager[View]:
+        return Postings(self.database).view(as_of)
+
+    def number(self, reference: str) -> int:
+        """Return the node of a reference; features and what nobody knows are put in by name."""
+        with self.view() as view:
+            references = References(view)
+            name = references.name(reference, str)
+            known = references.number(name)
+        return self._put_in(name) if known is None else known
+
+    def _put_in(self, name: NodeName) -> int:
+        with self.database.write() as connection:
+            row = connection.execute("INSERT INTO named (type, name) VALUES (?, ?)", tuple(name))
+        return number_of(NodeTable.NAMED, row.lastrowid or 0)
+
+    def edge(self, id: str, source: str, target: str, **columns: Any) -> None:
+        """Put a row of the table `edge` in; whatever is not given is a candidate of two joint changes."""
+        values: dict[str, Any] = {
+            "kind": "co_changes",
+            "status": "candidate",
+            "origin": "inferred",
+            "probability": 0.5,
+            "value": 1.0,
+            "relation": None,
+            "direction": None,
+            "together": 2,
+            "of": 4,
+            "sessions": 2,
+            "last_seen": 0.0,
+            "keys": "[]",
+            "file": 0.5,
+            "concept": 0.0,
+            "temporal": 0.0,
+            "updated_at": 0.0,
+            "reason": None,
+        } | columns
+        values |= {"id": id, "source": self.number(source), "target": self.number(target)}
+        names, places = ", ".join(values), ", ".join(f":{name}" for name in values)
+        with self.database.write() as connection:
+            connection.execute(f"INSERT INTO edge ({names}) VALUES ({places})", values)
+
+    def module(self, id: str, label: str, *members: str, level: int = 0) -> None:
+        rows = [(self.number(member), level, id) for member in members]
+        with self.database.write() as connection:
+            connection.execute(
+                "INSERT INTO module VALUES (?, ?, ?, NULL, '', '[]', '[]', '[]', 1.0, 0.0, '', '[]')",
+                (id, label, level),
+            )
+            connection.executemany("INSERT INTO member VALUES (?, ?, ?)", rows)
+
+
+@pytest.fixture
+def recorded() -> Iterator[Callable[..., Recorded]]:
+    """A builder of files in memory from observations; all are closed when the test ends."""
+    with ExitStack() as opened:
+
+        def build(*observations: Observation) -> Recorded:
+            journal, database = Journal(None), open_derived(None)
+            opened.callback(journal.close)
+            opened.callback(database.close)
+            made = Recorded(journal, database)
+            made.tell(*observations)
+            return made
+
+        yield build
 
 
 @pytest.fixture
