@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
-Shape = dict[str, Any]
+from api.backend_graph import GraphBackend
+from api.backend_graph import Shape as Shape
+
 Progress = Callable[[int, int | None], None]
 
 
@@ -67,6 +69,10 @@ class Backend(Protocol):
 
     where: str
     """Who answers, for a person: the service and its address, or the files and their folder."""
+
+    @property
+    def graph(self) -> GraphBackend:
+        """The questions about the graph."""
 
     def __enter__(self) -> Self: ...
 

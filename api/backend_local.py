@@ -21,6 +21,7 @@ from api.backend import (
     SearchQuestion,
     Shape,
 )
+from api.backend_graph_local import LocalGraph
 from graphmem import Memory
 from graphmem.instant import from_iso
 from graphmem.model import ObservationFilter
@@ -32,6 +33,7 @@ class LocalBackend:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self.where = f"the files in {memory.home.path}"
+        self.graph = LocalGraph(memory)
 
     def __enter__(self) -> Self:
         return self
