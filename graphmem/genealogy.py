@@ -15,6 +15,7 @@ from itertools import groupby
 
 from graphmem.derived import HEAT_CHANGES
 from graphmem.noise import noise_of
+from graphmem.recognition import Told, recognised
 from inference.activity import busyness
 from inference.lineage import Change, FileState, Lineage, Mention
 
@@ -48,19 +49,37 @@ class _Kin:
 
 
 @dataclass(slots=True)
-class _Told:
+class _Story:
     """What a stretch of story adds to the tables."""
 
     touches: list[tuple[int, float, int, int, int, bool, int, int | None]] = field(default_factory=list)
     states: list[tuple[int, float, int, int, bool]] = field(default_factory=list)
-    claims: list[tuple[object, ...]] = field(default_factory=list)
+    claims: list[tuple[int, float, int, int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Disturbance:
+    """What became of files that were known before.
+
+    `altered` got another name or life, or gave mentions away; `vanished` are numbers no file has any more;
+    `shifted` are observations of which a mention means another file now. `claimed` are all names, new ones
+    too, that mean another file than before, now or in the past.
+    """
+
+    altered: set[int] = field(default_factory=set)
+    vanished: set[int] = field(default_factory=set)
+    shifted: set[int] = field(default_factory=set)
+    claimed: set[str] = field(default_factory=set)
 
 
 class Genealogy:
-    """The lineage tables behind one open transaction."""
+    """The lineage tables behind one open transaction; `disturbance` grows with what is told."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._former: dict[int, Told] = {}
+        self._held: dict[tuple[int, int], tuple[int, bool]] = {}
+        self.disturbance = Disturbance()
 
     def insert(self, rows: Iterable[MentionRow]) -> None:
         """Put mentions in their place in time."""
@@ -143,7 +162,9 @@ class Genealogy:
     def _insert_late(self, kin: _Kin) -> None:
         """Add mentions of a path without relatives: it has one file for ever, only `alive` may change."""
         (name,) = kin.paths
-        path, file = self._connection.execute("SELECT id, file FROM path WHERE name = ?", (name,)).fetchone()
+        path, file, was_alive = self._connection.execute(
+            "SELECT path.id, file, alive FROM path JOIN file ON file.id = file WHERE name = ?", (name,)
+        ).fetchone()
         seen: set[int] = set()
         for row in kin.rows:
             repeated = row.seq in seen
@@ -163,6 +184,8 @@ class Genealogy:
         ).fetchone()
         alive = change is None or change[0] != Change.DELETED
         self._connection.execute("UPDATE file SET alive = ? WHERE id = ?", (alive, file))
+        if alive != was_alive:
+            self.disturbance.altered.add(file)
         self._relive(file, path)
         self._warm((file,))
 
@@ -182,22 +205,24 @@ class Genealogy:
         )
 
     def _take_out(self, stored: Iterable[int]) -> list[MentionRow]:
-        """Delete these kins and return every mention they held."""
+        """Delete these kins and return every mention they held; their files are kept in mind."""
         rows: list[MentionRow] = []
         for number in stored:
             names = dict(
                 self._connection.execute("SELECT id, name FROM path WHERE kin = ?", (number,)).fetchall()
             )
-            files = [
-                row[0] for row in self._connection.execute("SELECT id FROM file WHERE kin = ?", (number,))
-            ]
-            for file in files:
-                rows += [
-                    MentionRow(at, seq, ord, Mention(Change(change), names[path], names.get(old)))
-                    for at, seq, ord, change, path, old in self._connection.execute(
-                        "SELECT at, seq, ord, change, path, old_path FROM touch WHERE file = ?", (file,)
-                    )
-                ]
+            self.disturbance.claimed.update(names.values())
+            files = self._connection.execute(
+                "SELECT id, first_path, path, alive FROM file WHERE kin = ?", (number,)
+            ).fetchall()
+            for file, first, last, alive in files:
+                self._former[file] = Told(file, names[first], names[last], bool(alive))
+                for at, seq, ord, change, repeated, path, old in self._connection.execute(
+                    "SELECT at, seq, ord, change, repeated, path, old_path FROM touch WHERE file = ?", (file,)
+                ):
+                    mention = Mention(Change(change), names[path], names.get(old))
+                    rows.append(MentionRow(at, seq, ord, mention))
+                    self._held[seq, ord] = file, bool(repeated)
                 self._connection.execute("DELETE FROM touch WHERE file = ?", (file,))
                 self._connection.execute("DELETE FROM state WHERE file = ?", (file,))
             self._connection.executemany("DELETE FROM claim WHERE path = ?", [(path,) for path in names])
@@ -211,8 +236,9 @@ class Genealogy:
         paths, lineage = self._load(kin_of)
         stored_files = frozenset(lineage.files)
         claimed = dict(lineage.names)
-        standing = {file: (state.path, state.alive) for file, state in lineage.files.items()}
-        told = _Told()
+        before = {file: (state.path, state.alive) for file, state in lineage.files.items()}
+        standing = dict(before)
+        told = _Story()
         for kin in kins:
             for (at, seq), rows in groupby(kin.rows, key=lambda row: (row.at, row.seq)):
                 mentioned = list(rows)
@@ -236,10 +262,41 @@ class Genealogy:
                     own = name not in claimed and lineage.births.get(claimant) == name
                     told.claims.append((paths[name], *((_ALWAYS, 0) if own else (at, seq)), claimant))
                     claimed[name] = claimant
+                    self.disturbance.claimed.add(name)
+        self._recognise(lineage, told, before)
         self._write(kin_of, paths, lineage, stored_files)
         self._write_story(told)
 
-    def _write_story(self, told: _Told) -> None:
+    def _recognise(self, lineage: Lineage, story: _Story, before: dict[int, tuple[str, bool]]) -> None:
+        """Give files that were taken out their numbers back, and note what became of all that were known."""
+        told = [
+            Told(file, first, lineage.path_of(file), lineage.alive(file))
+            for file, first in lineage.births.items()
+        ]
+        number = recognised(self._former.values(), told) if self._former else {}
+        if number:
+            story.touches = [(number.get(row[0], row[0]), *row[1:]) for row in story.touches]
+            story.states = [(number.get(row[0], row[0]), *row[1:]) for row in story.states]
+            story.claims = [(*row[:3], number.get(row[3], row[3])) for row in story.claims]
+            lineage.names = {name: number.get(file, file) for name, file in lineage.names.items()}
+            lineage.files = {number.get(file, file): state for file, state in lineage.files.items()}
+            lineage.births = {number.get(file, file): first for file, first in lineage.births.items()}
+        disturbance = self.disturbance
+        disturbance.vanished |= self._former.keys() - number.values()
+        for file, seq, ord, repeated in ((row[0], row[2], row[3], row[5]) for row in story.touches):
+            held = self._held.get((seq, ord))
+            if held is not None and held != (file, repeated):
+                disturbance.shifted.add(seq)
+                disturbance.altered.add(held[0])
+        before.update((former.file, (former.path, former.alive)) for former in self._former.values())
+        disturbance.altered.update(
+            file
+            for file, state in lineage.files.items()
+            if file in before and before[file] != (state.path, state.alive)
+        )
+        self._former, self._held = {}, {}
+
+    def _write_story(self, told: _Story) -> None:
         self._connection.executemany("INSERT INTO touch VALUES (?, ?, ?, ?, ?, ?, ?, ?)", told.touches)
         self._connection.executemany("INSERT INTO state VALUES (?, ?, ?, ?, ?)", told.states)
         self._connection.executemany("INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?)", told.claims)
@@ -277,6 +334,8 @@ class Genealogy:
         files: dict[int, FileState] = {}
         next_path = connection.execute("SELECT COALESCE(MAX(id), 0) + 1 FROM path").fetchone()[0]
         next_file = connection.execute("SELECT COALESCE(MAX(id), 0) + 1 FROM file").fetchone()[0]
+        # A number that is about to be given back must not be taken.
+        next_file = max([next_file, *(file + 1 for file in self._former)])
         for name in kin_of:
             row = connection.execute(
                 "SELECT path.id, path.file, file.alive, own.name FROM path JOIN file ON file.id = path.file"

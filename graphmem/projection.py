@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from graphmem.concepts import observation_concepts
 from graphmem.contracts import read_contracts
 from graphmem.database import Database
-from graphmem.genealogy import Genealogy, MentionRow
+from graphmem.freshness import Freshness
+from graphmem.genealogy import Disturbance, Genealogy, MentionRow
 from graphmem.journal import Entry, Journal, Removal
 from graphmem.model import Observation
+from graphmem.nodes import NodeTable, number_of
 from graphmem.text import index_text
 from inference.cochange import MAX_SIZE
 from inference.lineage import Change, Mention
@@ -27,17 +29,28 @@ _NO_PAIRS = frozenset({"snapshot"})
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """How far the projection is: the last entry and the last removal of the journal that are in."""
+    """How far the projection is: the journal's last entry, removal, minted edge and verdict that are in."""
 
     entries: int
     removals: int
+    minted: int = 0
+    verdicts: int = 0
+
+    def has_reached(self, other: Watermark) -> bool:
+        """Return whether everything that is in at `other` is in here too."""
+        return (
+            self.entries >= other.entries
+            and self.removals >= other.removals
+            and self.minted >= other.minted
+            and self.verdicts >= other.verdicts
+        )
 
 
 def watermark(database: Database) -> Watermark:
     """Return how far `derived.db` follows the journal."""
     with database.read() as connection:
         rows = dict(connection.execute("SELECT key, value FROM meta").fetchall())
-    return Watermark(rows["entries"], rows["removals"])
+    return Watermark(rows["entries"], rows["removals"], rows["minted"], rows["verdicts"])
 
 
 def applied(connection: sqlite3.Connection) -> int:
@@ -70,11 +83,17 @@ def project(database: Database, entries: Sequence[Entry], removals: Sequence[Rem
     """Apply entries and removals in one transaction and move the watermark."""
     ordered = sorted(entries, key=lambda entry: (entry.observation.at, entry.seq))
     with database.write() as connection:
+        freshness = Freshness(connection)
         if removals:
-            _remove(connection, [removal.seq for removal in removals])
+            numbers = [removal.seq for removal in removals]
+            freshness.around(numbers)
+            freshness.reload()
+            freshness.disturbed(_remove(connection, numbers))
+            freshness.vanished(_drop_unused(connection))
             _mark(connection, "removals", max(removal.number for removal in removals))
         if ordered:
-            _insert(connection, ordered)
+            freshness.disturbed(_insert(connection, ordered))
+            freshness.around(entry.seq for entry in ordered)
             _mark(connection, "entries", max(entry.seq for entry in ordered))
             _count(connection, "applied", len(ordered))
             _count(connection, "observations", len(ordered))
@@ -88,7 +107,7 @@ def _count(connection: sqlite3.Connection, key: str, more: int) -> None:
     connection.execute("UPDATE meta SET value = value + ? WHERE key = ?", (more, key))
 
 
-def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
+def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> Disturbance:
     sessions = _intern(connection, "session", (entry.observation.session for entry in entries))
     actors = _intern(connection, "actor", (entry.observation.actor for entry in entries))
     rows: list[MentionRow] = []
@@ -115,13 +134,15 @@ def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
             )
         )
     connection.executemany("INSERT INTO observation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", observations)
-    Genealogy(connection).insert(rows)
+    genealogy = Genealogy(connection)
+    genealogy.insert(rows)
     _insert_concepts(connection, entries)
     _insert_contracts(connection, entries)
     connection.executemany(
         "INSERT INTO text (rowid, title, body, concepts, paths) VALUES (?, ?, ?, ?, ?)",
         [(entry.seq, *_texts(entry.observation)) for entry in entries],
     )
+    return genealogy.disturbance
 
 
 def mentions_of(observation: Observation) -> list[Mention]:
@@ -196,9 +217,10 @@ def _ids(connection: sqlite3.Connection, table: str, names: Iterable[str]) -> di
     return {name: connection.execute(select, (name,)).fetchone()[0] for name in names}
 
 
-def _remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
+def _remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> Disturbance:
     keys = [(seq,) for seq in numbers]
-    Genealogy(connection).remove(numbers)
+    genealogy = Genealogy(connection)
+    genealogy.remove(numbers)
     connection.executemany(
         "UPDATE concept SET uses = uses - 1 WHERE id IN (SELECT concept FROM concept_use WHERE seq = ?)", keys
     )
@@ -206,9 +228,21 @@ def _remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
         connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", keys)
     gone = connection.executemany("DELETE FROM observation WHERE seq = ?", keys).rowcount
     _count(connection, "observations", -gone)
-    # A forgotten name must not linger where nothing uses it any more, nor in old index segments.
-    connection.execute("DELETE FROM concept WHERE uses = 0")
-    connection.execute("DELETE FROM contract WHERE id NOT IN (SELECT contract FROM contract_use)")
     connection.execute("DELETE FROM session WHERE id NOT IN (SELECT session FROM observation)")
     connection.execute("DELETE FROM actor WHERE id NOT IN (SELECT actor FROM observation)")
+    # A forgotten name must not linger in old index segments either.
     connection.execute("INSERT INTO text (text) VALUES ('optimize')")
+    return genealogy.disturbance
+
+
+def _drop_unused(connection: sqlite3.Connection) -> list[int]:
+    """Forget the names of concepts and contracts that nothing uses any more; return their nodes."""
+    gone: list[int] = []
+    for table, node_table, unused in (
+        ("concept", NodeTable.CONCEPT, "uses = 0"),
+        ("contract", NodeTable.CONTRACT, "id NOT IN (SELECT contract FROM contract_use)"),
+    ):
+        rows = connection.execute(f"SELECT id FROM {table} WHERE {unused}").fetchall()
+        gone += [number_of(node_table, id) for (id,) in rows]
+        connection.executemany(f"DELETE FROM {table} WHERE id = ?", rows)
+    return gone
