@@ -148,3 +148,41 @@ def shop(
 def program_on(installation: Any) -> Callable[[Path], Program]:
     """The program on a home of the test's choice."""
     return lambda home: Program(installation, home)
+
+
+PAIRS = {
+    "pair": (6, ["src/auth/token.ts", "src/checkout/session.ts"]),
+    "cart": (5, ["src/cart/page.ts", "src/cart/style.css"]),
+    "login": (4, ["src/auth/token.ts", "src/auth/login.ts"]),
+}
+
+
+@pytest.fixture(scope="session")
+def make_suggestions(service: Any) -> Callable[..., str]:
+    """A maker of projects with suggested edges in the shared service, or in another: its path comes back.
+
+    In May 2026 token and session changed together six times, cart's page and style five, token and login
+    four, each time in another session.
+    """
+
+    def make(folder: Path, running: Any = service) -> str:
+        project = str(running.project(folder))
+        batch: list[dict[str, Any]] = [
+            {
+                "id": f"{name}-{n}",
+                "session": f"{name}-session-{n}",
+                "actor": "mei",
+                "title": f"Change the {name}, part {n}",
+                "concepts": [name],
+                "files_modified": files,
+                "at": f"2026-05-{n + 1:02}T{hour:02}:00:00Z",
+            }
+            for hour, (name, (times, files)) in enumerate(PAIRS.items(), 8)
+            for n in range(times)
+        ]
+        answer = running.client.post(f"{project}/observations?wait=visible", json=batch)
+        assert answer.json()["accepted"] == len(batch)
+        assert running.client.post(f"{project}/infer").status_code == 200
+        return project
+
+    return make
