@@ -1,4 +1,4 @@
-"""The shapes of the graph mirror its vocabulary, carry the interface's names, and survive the way through JSON."""
+"""The shapes of the graph mirror its vocabulary, have the interface's names, and survive JSON."""
 
 from __future__ import annotations
 
@@ -112,7 +112,8 @@ def test_an_edge_has_the_names_and_values_of_the_interface() -> None:
 def test_a_run_of_the_inference_says_what_became_of_edges() -> None:
     run = graph.Inferred(created=4, updated=1, retired=2, modules=3, took_ms=31.23456)
     assert shapes.InferOut.of_run(run).model_dump(mode="json") == {
-        "edges": {"created": 4, "updated": 1, "retired": 2}, "modules": 3, "took_ms": 31.2346, "degraded": None,
+        "edges": {"created": 4, "updated": 1, "retired": 2}, "modules": 3, "took_ms": 31.2346,
+        "degraded": None,
     }  # fmt: skip
 
 
