@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from api.settings import Settings
 
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
+_TYPED = re.compile(r"(file|concept|contract|feature|module):", re.IGNORECASE)
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -35,6 +36,7 @@ class ChosenProject:
     slug: str
     roots: tuple[str, ...]
     named: bool
+    observations: int
 
     def path(self, argument: str) -> str:
         """Return a file argument as an absolute path, read from the current folder.
@@ -49,6 +51,18 @@ class ChosenProject:
         if self.named and not any(_is_inside(here, root) for root in self.roots):
             return text
         return os.path.normpath(os.path.join(here, text))
+
+    def node(self, argument: str) -> str:
+        """Return a node argument as a reference: typed ones stay, anything else is a file as in `path`.
+
+        A file inside the project is named from its root, so that a refusal speaks of the same words.
+        """
+        text = text_argument(argument)
+        if _TYPED.match(text) or not text.strip():
+            return text
+        path = self.path(argument)
+        around = max((root for root in self.roots if _is_inside(path, root)), key=len, default=None)
+        return path if around is None else os.path.relpath(path, around)
 
 
 @dataclass(slots=True)
@@ -66,6 +80,12 @@ class Invocation:
 
         return Settings.load(self.home, self.port)
 
+    def user(self) -> str:
+        """Return who gives a verdict when nobody is named."""
+        from api.settings import user_name
+
+        return user_name()
+
     def backend(self) -> Backend:
         """Return the running service, or the opened files when none runs."""
         from api.connection import connect
@@ -82,7 +102,9 @@ class Invocation:
             shape = backend.project(_as_reference(self.project))
         else:
             shape = self._around(backend, os.getcwd())
-        return ChosenProject(shape["slug"], tuple(shape["roots"]), self.project is not None)
+        return ChosenProject(
+            shape["slug"], tuple(shape["roots"]), self.project is not None, shape["observations"]
+        )
 
     def _around(self, backend: Backend, folder: str) -> Shape:
         from graphmem.errors import NotFoundError

@@ -6,6 +6,7 @@ It is not a log; what has happened is said once, in the answer.
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -57,3 +58,22 @@ class ProgressBar:
         progress.start()
         self._shown = progress, progress.add_task(self._words, total=None)
         return self._shown
+
+
+class Waiting:
+    """Shows that something is under way whose end nobody knows, once it has taken `PATIENCE` seconds."""
+
+    def __init__(self, words: str) -> None:
+        self._bar = ProgressBar(words)
+        self._timer = threading.Timer(PATIENCE, self._bar, (0, None))
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        self._timer.join()
+        self._bar.__exit__(kind, error, trace)

@@ -6,6 +6,7 @@ needs. It is not the home folder itself (that is `graphmem.home`).
 
 from __future__ import annotations
 
+import getpass
 import os
 from pathlib import Path
 from typing import ClassVar, Self, cast
@@ -67,6 +68,14 @@ class Settings(BaseSettings):
         """Say which sources count, strongest first."""
         file = TomlConfigSettingsSource(settings_cls, toml_file=cls._config_file)
         return init_settings, env_settings, file
+
+
+def user_name() -> str:
+    """Return the login name of whoever runs this, or `somebody` where the system knows none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a process may run under a number without a name
+        return "somebody"
 
 
 def _unusable(error: ValidationError, home: Path) -> InvalidInputError:

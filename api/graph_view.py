@@ -1,0 +1,161 @@
+"""Owns how walks over the graph look to a person: what depends on a node, how two are linked, what ails it.
+
+It is not the answers (`api.schemas_graph`); it takes those shapes as plain data. How one edge looks is
+`api.edge_view`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from api.edge_view import both_names, name_of, relation_words, statement, why_words
+from api.screen import Screen, counted, percent, worded
+from api.terminal_text import clean, one_line
+
+Shape = Mapping[str, Any]
+_INDENT = 10
+
+
+def show_dependents(screen: Screen, found: Shape, edges: Mapping[str, Shape], *, reverse: bool) -> None:
+    """Print what depends on a node, or with `reverse` what it depends on; `edges` are those of the ways."""
+    named = screen.path(name_of(found["node"]), screen.width - 24, "bold")
+    head: tuple[str | Text, ...] = ("What ", named, " depends on") if reverse else ("What depends on ", named)
+    screen.line(*head)
+    show_completeness(screen, found, "Complete: every relation somebody confirmed was followed.")
+    if found["confirmed"]:
+        screen.heading("Confirmed")
+        screen.grid([_confirmed_row(screen, item, edges) for item in found["confirmed"]], right=0)
+    remarks = {
+        "linked": ("Linked", "confirmed, but nobody said which way"),
+        "likely": ("Likely", "nobody has confirmed it yet"),
+        "possible": ("Possible", ""),
+    }
+    for tier, (title, remark) in remarks.items():
+        if found[tier]:
+            screen.heading(title, remark)
+            screen.grid([_neighbour_row(screen, item) for item in found[tier]])
+    if not any(found[tier] for tier in ("confirmed", *remarks)):
+        screen.gap()
+        screen.line("Nothing is known to." if not reverse else "Nothing is known.")
+    elif not found["confirmed"] and (found["likely"] or found["possible"]):
+        screen.gap()
+        screen.line(("Make it exact: ", "dim"), "graphmem edges --node NODE", (", then ", "dim"), "confirm")
+
+
+def show_completeness(screen: Screen, found: Shape, complete: str) -> None:
+    """Print whether the answer is complete, and the reason why not."""
+    if found["degraded"]:
+        screen.line((f"Not now: {found['degraded'].rstrip('.')}.", "yellow"))
+    if found["complete"]:
+        screen.line((complete, "dim"))
+    elif found["reason"]:
+        screen.line((f"Not complete: {found['reason'].rstrip('.')}.", "yellow"))
+    else:
+        screen.line(("Not complete.", "yellow"))
+
+
+def _confirmed_row(screen: Screen, item: Shape, edges: Mapping[str, Shape]) -> tuple[Text, Text]:
+    body = screen.path(name_of(item["node"]), screen.width - _INDENT)
+    via = [edges[id] for id in item["via"] if id in edges]
+    for edge in via:
+        first, second = (one_line(edge[end]["name"]) for end in ("from", "to"))
+        body.append(f"\n{statement(edge, first, second)}", "dim")
+    return Text(counted(item["hops"], "hop")), body
+
+
+def _neighbour_row(screen: Screen, item: Shape) -> tuple[Text, Text]:
+    body = screen.path(name_of(item["node"]), screen.width - _INDENT)
+    why = why_words(item["evidence"], item["kind"])
+    return Text(percent(item["probability"])), body.append(f"\n{why}", "dim")
+
+
+def show_paths(screen: Screen, found: Shape) -> None:
+    """Print the ways between two nodes, each step with its why."""
+    ends = {"from": found["from"], "to": found["to"]}
+    screen.line(both_names(screen, ends, screen.width))
+    show_completeness(screen, found, "Complete: these are all ways of up to three steps.")
+    if not found["paths"]:
+        screen.gap()
+        screen.line("Nothing links them within three steps.")
+    for path in found["paths"]:
+        screen.heading(counted(len(path["steps"]), "step"), f"strength {percent(path['strength'])}")
+        screen.grid(_steps(screen, path), right=1)
+
+
+def _steps(screen: Screen, path: Shape) -> Iterable[tuple[Text, Text]]:
+    room = screen.width - _INDENT
+    for node, edge in zip(path["nodes"], path["steps"], strict=False):
+        text = screen.path(name_of(node), room, "bold")
+        why = why_words(edge["evidence"], edge["kind"])
+        if edge["relation"]:
+            why = f"{relation_words(edge['relation'])}; {why}"
+        yield Text(percent(edge["probability"])), text.append(f"\n{clean(why)}", "dim")
+    yield Text(""), screen.path(name_of(path["nodes"][-1]), room, "bold")
+
+
+def show_inferred(screen: Screen, found: Shape) -> None:
+    """Print what one run of the inference changed."""
+    edges = found["edges"]
+    if found["degraded"]:
+        screen.line((f"Not all of it: {found['degraded'].rstrip('.')}.", "yellow"))
+    screen.facts(
+        [
+            ("edges new", f"{edges['created']:,}", ""),
+            ("edges changed", f"{edges['updated']:,}", ""),
+            ("edges let go", f"{edges['retired']:,}", "their evidence has faded" if edges["retired"] else ""),
+            ("modules", f"{found['modules']:,}", ""),
+        ]
+    )
+    screen.line((f"in {found['took_ms'] / 1000:.1f} s", "dim"), indent=2)
+
+
+_HEALTH = {
+    "dead_files": ("files are gone, but edges name them", "retire those edges: `graphmem edges --node NODE`"),
+    "cycles": ("cycles of confirmed dependencies", "break one, or take a verdict back with `graphmem undo`"),
+    "orphans": ("files no edge touches", "nothing is known to change along with them"),
+    "oversized_modules": ("modules too large to tell anything", ""),
+    "stale_edges": ("confirmed edges have lost their evidence or an end", "confirm again or retire them"),
+}
+
+
+def show_health(screen: Screen, found: Shape) -> None:
+    """Print what deserves a look, with what to do about it."""
+    if found["degraded"]:
+        screen.line((f"Not all of it: {found['degraded'].rstrip('.')}.", "yellow"))
+    counts = found["counts"]
+    if not any(counts.values()):
+        screen.line(worded("ok"), "  Nothing ails the graph.")
+        return
+    shown = 0
+    for part, (words, remedy) in _HEALTH.items():
+        if not counts[part]:
+            continue
+        if shown:
+            screen.gap()
+        shown += 1
+        screen.line((f"{counts[part]:,} {words}", "bold"))
+        if remedy:
+            screen.line((remedy, "dim"), indent=2)
+        lines = _trouble(screen, part, found[part])
+        for line in lines:
+            screen.line(line, indent=2)
+        if len(lines) < counts[part]:
+            screen.line((f"and {counts[part] - len(lines):,} more", "dim"), indent=2)
+
+
+def _trouble(screen: Screen, part: str, items: Sequence[Any]) -> list[str | Text]:
+    room = screen.width - 2
+    match part:
+        case "cycles":
+            return [" -> ".join(one_line(name_of(node)) for node in (*cycle, cycle[0])) for cycle in items]
+        case "oversized_modules":
+            return [f"{one_line(item['label'])}  {item['id']}" for item in items]
+        case "stale_edges":
+            return [
+                both_names(screen, edge, room).append(f"\n{clean(edge['reason'] or '')}  {edge['id']}", "dim")
+                for edge in items
+            ]
+    return [screen.path(item["name"], room) for item in items]
