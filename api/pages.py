@@ -101,5 +101,7 @@ def _schema(content: dict[str, Any]) -> str:
 def _references(schema: dict[str, Any]) -> Iterator[str]:
     if "$ref" in schema:
         yield schema["$ref"].rpartition("/")[2]
-    for inner in (*schema.get("anyOf", []), schema.get("items", {})):
-        yield from _references(inner)
+    for choice in schema.get("anyOf", []):
+        yield from _references(choice)
+    if "items" in schema:
+        yield from _references(schema["items"])

@@ -122,7 +122,8 @@ async def judge_many(request: Request, memory: MemoryHere, project: Slug) -> Res
     raw = await read_json(request)
 
     def store() -> EdgeListOut:
-        return EdgeListOut.of_edges(project_of(memory, project).graph.judge(read_verdicts(raw)))
+        decisions = read_verdicts(raw)
+        return EdgeListOut.of_edges(project_of(memory, project).graph.judge(decisions))
 
     return answer(await run_in_threadpool(store))
 

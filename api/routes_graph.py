@@ -28,11 +28,10 @@ router = APIRouter(prefix="/v1/projects/{project}", tags=["graph"])
 
 MOST_HOPS = 3
 _LONGEST = 8_192
+_NODE = "a node reference, or the path of a file"
 _WALKED = problems(ProblemKind.NOT_FOUND, ProblemKind.UNKNOWN_NAME, ProblemKind.INVALID)
 
-Node = Annotated[
-    str, Query(min_length=1, max_length=_LONGEST, description="a node reference, or the path of a file")
-]
+Node = Annotated[str, Query(min_length=1, max_length=_LONGEST, description=_NODE)]
 Depth = Annotated[
     int,
     within(1, MOST_HOPS),
@@ -80,8 +79,8 @@ def dependencies(
 def path(
     memory: MemoryHere,
     project: Slug,
-    source: Annotated[str, Query(alias="from", min_length=1, max_length=_LONGEST)],
-    target: Annotated[str, Query(alias="to", min_length=1, max_length=_LONGEST)],
+    source: Annotated[str, Query(alias="from", min_length=1, max_length=_LONGEST, description=_NODE)],
+    target: Annotated[str, Query(alias="to", min_length=1, max_length=_LONGEST, description=_NODE)],
 ) -> Response:
     """Return up to three ways from one node to the other, each step with its evidence."""
     return answer(LinkPathsOut.of(project_of(memory, project).graph.path(source, target)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,17 @@ from graphmem import Memory, errors
 METHODS = {"get", "post", "put", "patch", "delete", "head", "options"}
 OPEN_ROUTES = {"/healthz", "/readyz", "/open"}
 PORT = 7832
+# What each route needs before it looks for what was named.
+BODIES: dict[str, Any] = {
+    "/impact": {"paths": ["a"]},
+    "/query": {"text": "x"},
+    "/observations": {"title": "x"},
+    "/imports": {"source": "git", "location": "/x"},
+    "/edges": {"from": "a", "to": "b", "relation": "tests"},
+    "/edges/verdicts": [{"id": "none", "verdict": "confirm"}],
+    "/edges/{id}/verdict": {"verdict": "confirm"},
+}
+NAMES = {"path": "a", "node": "a", "from": "a", "to": "b"}
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +56,20 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
 
 def filled(path: str, project: str, id: str = "none") -> str:
     return path.replace("{project}", project).replace("{id}", id)
+
+
+def body_for(method: str, path: str) -> Any:
+    return BODIES.get(path.partition("{project}")[2]) if method == "post" else None
+
+
+def methods_on(document: dict[str, Any], path: str) -> set[str]:
+    """Return the methods of every route that takes this path: `/edges/verdicts` is also an edge's address."""
+    return {
+        method
+        for template, methods in document["paths"].items()
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path)
+        for method in methods
+    }
 
 
 def check(answer: httpx.Response, status: int, operation: dict[str, Any] | None = None) -> None:
@@ -79,35 +105,32 @@ def test_under_a_foreign_host_or_from_a_foreign_page(
 
 
 def test_with_a_method_the_route_does_not_have(service: Any, document: dict[str, Any], project: str) -> None:
-    for path, methods in document["paths"].items():
-        for method in METHODS - methods.keys():
+    for path in document["paths"]:
+        methods = methods_on(document, filled(path, project))
+        for method in METHODS - methods:
             answer = service.client.request(method, filled(path, project))
             if method == "head":
                 assert answer.status_code == 405
                 continue
             check(answer, 405)
-            assert set(methods) == {name.strip().lower() for name in answer.headers["allow"].split(",")}
+            assert methods == {name.strip().lower() for name in answer.headers["allow"].split(",")}
             assert answer.json()["detail"].endswith(
                 f"use {' or '.join(sorted(name.upper() for name in methods))}."
             )
 
 
 def test_on_a_project_there_is_not(service: Any, document: dict[str, Any]) -> None:
-    bodies = {"impact": {"paths": ["a"]}, "query": {"text": "x"}, "observations": {"title": "x"},
-              "imports": {"source": "git", "location": "/x"}}  # fmt: skip
     for method, path, operation in operations(document):
         if "{project}" in path:
-            body = bodies.get(path.rpartition("/")[2]) if method == "post" else None
-            answer = service.client.request(
-                method, filled(path, "no-such-project"), json=body, params={"path": "a"}
-            )
-            check(answer, 404, operation)
+            route, body = filled(path, "no-such-project"), body_for(method, path)
+            check(service.client.request(method, route, json=body, params=NAMES), 404, operation)
 
 
 def test_of_something_there_is_not(service: Any, document: dict[str, Any], project: str) -> None:
     for method, path, operation in operations(document):
         if "{id}" in path:
-            check(service.client.request(method, filled(path, project)), 404, operation)
+            body = body_for(method, path)
+            check(service.client.request(method, filled(path, project), json=body), 404, operation)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +158,7 @@ def test_with_a_body_that_cannot_be_read(service: Any, document: dict[str, Any],
             check(service.client.request(method, route, content=big), 413, operation)
             kind = {"Content-Type": "application/x-www-form-urlencoded"}
             check(service.client.request(method, route, content=b"a=b", headers=kind), 415, operation)
-    assert seen == 5
+    assert seen == 8
 
 
 def test_with_a_parameter_that_cannot_be_used(service: Any, document: dict[str, Any], project: str) -> None:
@@ -155,13 +178,14 @@ def test_with_a_parameter_that_cannot_be_used(service: Any, document: dict[str, 
                 odd = "x" * 70_000 if name == "intent" else "x" * 9_000
             if odd is None or (name == "intent"):
                 continue
-            query = {"path": "a"} | {name: odd}
+            query = NAMES | {name: odd}
             if parameter["in"] == "query":
                 seen.add(name)
                 answer = service.client.request(method, filled(path, project), params=query)
                 check(answer, 422, operation)
                 assert answer.json()["errors"][0]["field"] == name
     assert seen >= {"limit", "cursor", "since", "until", "as_of", "wait", "path", "nonce", "code"}
+    assert seen >= {"node", "from", "to", "depth", "level", "budget_tokens"}
 
 
 def test_every_class_of_our_errors_has_its_own_kind() -> None:
@@ -237,9 +261,11 @@ VALUES = st.recursive(
 )
 FIELDS = st.sampled_from(
     ["root", "slug", "paths", "intent", "session", "actor", "branch", "as_of", "limit", "text",
-     "budget_tokens", "kinds", "types", "since", "until", "explain", "source", "location", "ref", "include"]
+     "budget_tokens", "kinds", "types", "since", "until", "explain", "source", "location", "ref", "include",
+     "from", "to", "relation", "direction", "verdict", "note", "by", "id"]
 )  # fmt: skip
-LIKELY = st.sampled_from(["git", "jsonl", "a.py", ["a.py"], 10, "2026-05-01", "auth", "/no/such/place", True])
+LIKELY = st.sampled_from(["git", "jsonl", "a.py", ["a.py"], 10, "2026-05-01", "auth", "/no/such/place", True,
+                          "depends_on", "forward", "confirm", "concept:auth"])  # fmt: skip
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 MARKS = {"one": "wombat", "two": "quokka"}
+EVERY_STATUS = "candidate,confirmed,rejected,stale,retired"
+# What stands for the id of the first edge, or module, of the project that is asked.
+FIRST = {"/edges/{id}": "/edges", "/modules/{id}": "/modules"}
 
 
 def observations(mark: str) -> list[dict[str, Any]]:
@@ -45,6 +48,7 @@ def apps(service: Any, tmp_path: Path, git_repository: Callable[..., Any]) -> di
             f"{found[name]}/imports", json={"source": "git", "location": str(repository.path)}
         )
         assert json.loads(imported.text.splitlines()[-1])["report"]["accepted"] == 3
+        assert service.client.post(f"{found[name]}/infer").status_code == 200
     assert found["one"] != found["two"]
     return found
 
@@ -63,10 +67,27 @@ def questions(mark: str, other: str) -> list[tuple[str, str, dict[str, Any]]]:
         *(("GET", "/impact", {"path": path}) for path in ("src/main.py", f"src/{mark}.py")),
         ("POST", "/impact", {"paths": ["src/main.py", f"src/{mark}.py"], "limit": 200}),
         *(("POST", "/query", {"text": text}) for text in ("login token", "same", other)),
+        ("GET", "/edges", {"status": EVERY_STATUS, "limit": 200}),
+        ("GET", "/edges", {"status": EVERY_STATUS, "node": "concept:auth"}),
+        ("GET", "/edges/{id}", {}),
+        *(("GET", route, {"node": node}) for route in ("/dependents", "/dependencies")
+          for node in ("src/main.py", f"src/{mark}.py", "concept:auth")),
+        ("GET", "/path", {"from": "src/main.py", "to": f"src/{mark}.py"}),
+        ("GET", "/modules", {"limit": 200}),
+        ("GET", "/modules/{id}", {}),
+        ("GET", "/overview", {"budget_tokens": 4_000}),
+        ("GET", "/health", {"limit": 200}),
     ]  # fmt: skip
 
 
+def first(service: Any, project: str, route: str) -> dict[str, Any]:
+    found: dict[str, Any] = service.client.get(project + route).json()["items"][0]
+    return found
+
+
 def ask(service: Any, project: str, method: str, route: str, what: dict[str, Any]) -> Any:
+    if route in FIRST:
+        what = {"id": first(service, project, FIRST[route])["id"]}
     if "{id}" in route:
         return service.client.request(method, project + route.replace("{id}", what["id"]))
     if method == "POST":
@@ -109,6 +130,41 @@ def test_a_page_of_one_is_no_page_of_the_other(service: Any, apps: dict[str, str
     assert "wombat" not in answer.text
 
 
+def test_a_verdict_in_one_is_none_in_the_other(service: Any, apps: dict[str, str]) -> None:
+    edge = first(service, apps["one"], "/edges")["id"]
+    body = {"verdict": "confirm", "relation": "tests", "note": "wombat note", "by": "wombat-agent"}
+    for answer in (
+        service.client.get(f"{apps['two']}/edges/{edge}"),
+        service.client.post(f"{apps['two']}/edges/{edge}/verdict", json=body),
+        service.client.post(f"{apps['two']}/edges/verdicts", json=[{"id": edge, "verdict": "confirm"}]),
+    ):
+        assert answer.status_code == 404
+        assert "wombat" not in answer.text
+    assert service.client.post(f"{apps['one']}/edges/{edge}/verdict", json=body).status_code == 200
+    listed = service.client.get(f"{apps['two']}/edges", params={"status": EVERY_STATUS, "limit": 200})
+    assert {item["status"] for item in listed.json()["items"]} == {"candidate"}
+    assert "wombat" not in listed.text
+
+
+def test_what_one_declares_the_other_does_not_know(service: Any, apps: dict[str, str]) -> None:
+    body = {"from": "src/main.py", "to": "contract:GET /wombat", "relation": "implements"}
+    assert service.client.post(f"{apps['one']}/edges", json=body).status_code == 201
+    found = service.client.get(f"{apps['one']}/dependencies", params={"node": "src/main.py"})
+    assert "GET /wombat" in found.text
+    for node, status in (("contract:GET /wombat", 404), ("src/main.py", 200), ("src/wombat.py", 400)):
+        answer = service.client.get(f"{apps['two']}/dependents", params={"node": node})
+        assert answer.status_code == status
+        assert "GET /wombat" not in json.dumps(answer.json() | {"detail": ""})
+        assert not [name for name in answer.json().get("candidates", []) if "wombat" in name]
+
+
+def test_a_module_of_one_is_none_of_the_other(service: Any, apps: dict[str, str]) -> None:
+    module = first(service, apps["one"], "/modules")["id"]
+    answer = service.client.get(f"{apps['two']}/modules/{module}")
+    assert answer.status_code in {200, 404}
+    assert "wombat" not in answer.text
+
+
 def test_an_absolute_path_into_the_other_is_outside(
     service: Any, apps: dict[str, str], tmp_path: Path
 ) -> None:
@@ -134,5 +190,7 @@ def test_every_route_of_a_project_is_asked_here(service: Any) -> None:
         for method in methods
     }
     asked = {(method, route) for method, route, _ in questions("a", "b")}
-    written = {("POST", "/observations"), ("POST", "/imports"), ("DELETE", "/observations/{id}")}
+    written = {("POST", "/observations"), ("POST", "/imports"), ("DELETE", "/observations/{id}"),
+               ("POST", "/infer"), ("POST", "/edges"), ("POST", "/edges/verdicts"),
+               ("POST", "/edges/{id}/verdict")}  # fmt: skip
     assert routes == asked | written

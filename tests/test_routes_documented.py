@@ -19,6 +19,9 @@ INCOMING = {
     "/v1/projects/{project}/impact": "ImpactIn",
     "/v1/projects/{project}/query": "QueryIn",
     "/v1/projects/{project}/imports": "ImportIn",
+    "/v1/projects/{project}/edges": "DeclarationIn",
+    "/v1/projects/{project}/edges/verdicts": "VerdictOnIn",
+    "/v1/projects/{project}/edges/{id}/verdict": "VerdictIn",
 }
 
 
