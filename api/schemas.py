@@ -17,7 +17,7 @@ from graphmem import model
 from graphmem.instant import to_iso
 from graphmem.recall.packing import pack, packed_tokens
 
-TEXT_ONLY = "text index only: vectors and graph are not part of this version"
+TEXT_ONLY = "text index only: vectors and graph expansion are not part of this version"
 
 
 def _iso(at: object) -> object:
