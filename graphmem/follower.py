@@ -80,7 +80,7 @@ class Follower:
                 raise DamageError(f"{self._path} is damaged.", self._path)
             mine = belongs(database, self._journal.identity())
             # One that is ahead follows another journal, or a later state of this one.
-            if not mine or not _reached(Watermark(*self._journal.written()), watermark(database)):
+            if not mine or not Watermark(*self._journal.written()).has_reached(watermark(database)):
                 raise DamageError(f"{self._path} does not belong to this journal.", self._path)
         except BaseException:
             database.close()
@@ -170,7 +170,7 @@ class Follower:
             self._state.notify_all()
 
     def _has_reached(self, target: Watermark) -> bool:
-        return self._database is not None and not self._rebuild_wanted and _reached(self._mark, target)
+        return self._database is not None and not self._rebuild_wanted and self._mark.has_reached(target)
 
     def _is_stuck(self) -> bool:
         return self._fault is not None and self._given_up == self._wanted
@@ -312,7 +312,3 @@ class Follower:
             self._journal.set_setting(_SEAL, seal)
         except StorageError as fault:
             log.warning("%s is not sealed and will be checked when opened: %s", self._path, fault)
-
-
-def _reached(mark: Watermark, target: Watermark) -> bool:
-    return mark.entries >= target.entries and mark.removals >= target.removals

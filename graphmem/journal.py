@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from graphmem.database import Database, Durability
 from graphmem.errors import NotFoundError
+from graphmem.ledger import Ledger
 from graphmem.model import Observation
 from graphmem.record import decode, encode
 
@@ -77,8 +79,17 @@ class Removal:
     seq: int
 
 
+class Head(NamedTuple):
+    """The numbers of the last entry, removal, minted edge and verdict; 0 for none."""
+
+    entries: int = 0
+    removals: int = 0
+    minted: int = 0
+    verdicts: int = 0
+
+
 class Journal:
-    """The journal of one project.
+    """The journal of one project; `ledger` is the graph's part of it.
 
     Raises:
         StorageError: newer version, damage, disk full, not writable.
@@ -86,6 +97,7 @@ class Journal:
 
     def __init__(self, path: Path | None) -> None:
         self._database = Database(path, MIGRATIONS, Durability.FULL)
+        self.ledger = Ledger(self._database)
 
     def append(
         self,
@@ -196,19 +208,24 @@ class Journal:
             ).fetchall()
         return [Removal(*row) for row in rows]
 
-    def head(self) -> tuple[int, int]:
-        """Return the numbers of the last living entry and of the last removal; 0 for none."""
-        return self._last("SELECT COALESCE(MAX(seq), 0) FROM observation WHERE body IS NOT NULL")
+    def head(self) -> Head:
+        """Return the numbers of the last living entry, and of the last of everything else that is left."""
+        return self._last("FROM observation WHERE body IS NOT NULL", "SELECT MAX(number) FROM edge")
 
-    def written(self) -> tuple[int, int]:
-        """Return the numbers of the last entry ever written, forgotten or not, and of the last removal."""
-        return self._last("SELECT COALESCE(MAX(seq), 0) FROM observation")
+    def written(self) -> Head:
+        """Return the last numbers ever given, to what was forgotten or taken back too."""
+        return self._last("FROM observation", "SELECT seq FROM sqlite_sequence WHERE name = 'edge'")
 
-    def _last(self, entries: str) -> tuple[int, int]:
+    def _last(self, entries: str, minted: str) -> Head:
+        numbers = (
+            f"SELECT MAX(seq) {entries}",
+            "SELECT MAX(number) FROM removal",
+            minted,
+            "SELECT MAX(number) FROM verdict",
+        )
         with self._database.read() as connection:
-            entry = connection.execute(entries).fetchone()[0]
-            removal = connection.execute("SELECT COALESCE(MAX(number), 0) FROM removal").fetchone()[0]
-        return int(entry), int(removal)
+            rows = [connection.execute(f"SELECT COALESCE(({number}), 0)").fetchone() for number in numbers]
+        return Head(*(int(number) for (number,) in rows))
 
     def count(self) -> int:
         """Return the number of living observations."""

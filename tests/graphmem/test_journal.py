@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphmem.database import NewerFormatError
 from graphmem.errors import NotFoundError, StorageError
-from graphmem.journal import Journal, Removal, Stored
+from graphmem.journal import Head, Journal, Removal, Stored
 from graphmem.model import Fact, Observation
 
 
@@ -52,7 +52,7 @@ def test_entries_are_numbered_in_order_of_arrival(journal: Journal) -> None:
     ]
     assert [entry.seq for entry in journal.entries_after(1, 1)] == [2]
     assert list(journal.numbered([3, 1, 7])) == [3, 1]
-    assert journal.head() == (3, 0)
+    assert journal.head() == Head(3, 0)
 
 
 def test_what_is_forgotten_stays_taken(journal: Journal) -> None:
@@ -64,7 +64,7 @@ def test_what_is_forgotten_stays_taken(journal: Journal) -> None:
     with pytest.raises(NotFoundError):
         journal.forget("b", 4.0)
     assert journal.count() == 1
-    assert (journal.head(), journal.written()) == ((1, 1), (2, 1))
+    assert (journal.head(), journal.written()) == (Head(1, 1), Head(2, 1))
     assert journal.removals_after(0) == [Removal(1, 2)]
     assert [entry.seq for entry in journal.entries_after(0, 10)] == [1]
 
@@ -123,7 +123,7 @@ def test_everything_survives_being_closed(tmp_path: Path) -> None:
     journal.close()
     again = Journal(tmp_path / "journal.db")
     assert (again.get("a").title, again.cursor("git:/r"), again.sighted(["x"])) == ("a", "one", {"x"})
-    assert (again.written(), again.identity()) == ((2, 1), identity)
+    assert (again.written(), again.identity()) == (Head(2, 1), identity)
     again.close()
     other = Journal(tmp_path / "other.db")
     assert other.identity() != identity
