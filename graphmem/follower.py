@@ -187,6 +187,9 @@ class Follower:
         target = Watermark(*self._journal.head())
         deadline = time.monotonic() + timeout
         with self._state:
+            # Ids are minted and names taken back by others than those who tell of news.
+            self._wanted = target
+            self._state.notify_all()
             while not self._has_reached(target) and not self._is_stuck():
                 if until is not None and until():
                     return False

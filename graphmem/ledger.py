@@ -116,7 +116,7 @@ class Ledger:
         return [found[number] for number in sorted(found)]
 
     def prune(self, ids: Iterable[str]) -> set[str]:
-        """Take back minted edges with their names, but none with a verdict; return the ids that are no more."""
+        """Take back minted edges with their names, but none with a verdict; return the ids that are gone."""
         wanted = set(ids)
         if not wanted:
             return set()

@@ -17,6 +17,8 @@ from graphmem.database import Database
 from graphmem.freshness import Freshness
 from graphmem.genealogy import Disturbance, Genealogy, MentionRow
 from graphmem.journal import Entry, Journal, Removal
+from graphmem.judgements import carry, follow_names
+from graphmem.ledger import Ledger
 from graphmem.model import Observation
 from graphmem.nodes import NodeTable, number_of
 from graphmem.text import index_text
@@ -70,33 +72,46 @@ def catch_up(
         mark = watermark(database)
         removals = journal.removals_after(mark.removals)
         entries = journal.entries_after(mark.entries, _BATCH)
-        if not entries and not removals:
+        if entries or removals:
+            project(database, entries, removals, journal.ledger)
+        # The names of an edge can only be looked up once whatever names them is in.
+        carried = len(entries) < _BATCH and carry(journal, database)
+        if not (entries or removals or carried):
             return did
-        project(database, entries, removals)
         did = True
         if progress is not None:
             progress(len(entries))
     return did
 
 
-def project(database: Database, entries: Sequence[Entry], removals: Sequence[Removal] = ()) -> None:
+def project(
+    database: Database, entries: Sequence[Entry], removals: Sequence[Removal], ledger: Ledger
+) -> None:
     """Apply entries and removals in one transaction and move the watermark."""
     ordered = sorted(entries, key=lambda entry: (entry.observation.at, entry.seq))
     with database.write() as connection:
         freshness = Freshness(connection)
+        claimed: set[str] = set()
+        unused: list[int] = []
         if removals:
             numbers = [removal.seq for removal in removals]
             freshness.around(numbers)
             freshness.reload()
-            freshness.disturbed(_remove(connection, numbers))
-            freshness.vanished(_drop_unused(connection))
+            disturbance = _remove(connection, numbers)
+            freshness.disturbed(disturbance)
+            claimed |= disturbance.claimed
+            unused = _drop_unused(connection)
+            freshness.vanished(unused)
             _mark(connection, "removals", max(removal.number for removal in removals))
         if ordered:
-            freshness.disturbed(_insert(connection, ordered))
+            disturbance = _insert(connection, ordered)
+            freshness.disturbed(disturbance)
+            claimed |= disturbance.claimed
             freshness.around(entry.seq for entry in ordered)
             _mark(connection, "entries", max(entry.seq for entry in ordered))
             _count(connection, "applied", len(ordered))
             _count(connection, "observations", len(ordered))
+        follow_names(connection, ledger, claimed, unused)
 
 
 def _mark(connection: sqlite3.Connection, key: str, value: int) -> None:
