@@ -24,8 +24,8 @@ _RELATIONS = {
     "implements": "implements",
 }
 _TIMES = {
-    "read_for": "read, then the other changed",
-    "followed_by": "changed one after the other",
+    "read_for": "read, then the other changed,",
+    "followed_by": "changed one after the other,",
     "about": "spoken of",
     "related": "spoken of together",
 }
@@ -78,22 +78,14 @@ def show_edges(screen: Screen, page: Shape, nothing: str) -> None:
     if asked:
         screen.line("Do these belong together?", ("  The answers most worth having come first.", "dim"))
         screen.gap()
-    screen.grid(edge_rows(screen, page["items"]))
-    screen.gap()
+    for edge in page["items"]:
+        screen.grid([(Text(percent(edge["probability"])), _question(screen, edge))])
+        screen.gap()
     if asked:
-        screen.line(
-            ("Say so with ", "dim"),
-            "graphmem confirm ID --relation depends_on",
-            (" or ", "dim"),
-            "graphmem reject ID",
-        )
+        screen.line("Answer with `graphmem confirm ID --relation depends_on` or `graphmem reject ID`;")
+        screen.line("`graphmem why ID` tells more.")
     if page["next_cursor"]:
         screen.line((f"There is more: add --cursor {page['next_cursor']}", "dim"))
-
-
-def edge_rows(screen: Screen, edges: Sequence[Shape]) -> list[tuple[Text, Text]]:
-    """Return edges as rows: the probability, and both names above the why and the id."""
-    return [(Text(percent(edge["probability"])), _question(screen, edge)) for edge in edges]
 
 
 def _question(screen: Screen, edge: Shape) -> Text:
@@ -169,7 +161,9 @@ def _show_verdicts(screen: Screen, verdicts: Sequence[Shape]) -> None:
 
 def show_judged(screen: Screen, edges: Sequence[Shape]) -> None:
     """Print what became of edges after a verdict, each on its line."""
+    rows = []
     for edge in edges:
         first, second = (one_line(name_of(edge[end])) for end in ("from", "to"))
-        screen.line(worded(edge["status"]), f"  {statement(edge, first, second)}")
-        screen.line((f"id {edge['id']}", "dim"), indent=2)
+        said = Text(statement(edge, first, second)).append(f"\n{clean(edge['id'])}", "dim")
+        rows.append((worded(edge["status"]), said))
+    screen.grid(rows, right=0)

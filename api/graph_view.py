@@ -6,12 +6,12 @@ It is not the answers (`api.schemas_graph`); it takes those shapes as plain data
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
 
-from api.edge_view import both_names, name_of, relation_words, statement, why_words
+from api.edge_view import both_names, name_of, statement, why_words
 from api.screen import Screen, counted, percent, worded
 from api.terminal_text import clean, one_line
 
@@ -37,12 +37,9 @@ def show_dependents(screen: Screen, found: Shape, edges: Mapping[str, Shape], *,
         if found[tier]:
             screen.heading(title, remark)
             screen.grid([_neighbour_row(screen, item) for item in found[tier]])
-    if not any(found[tier] for tier in ("confirmed", *remarks)):
+    if found["likely"] or found["possible"]:
         screen.gap()
-        screen.line("Nothing is known to." if not reverse else "Nothing is known.")
-    elif not found["confirmed"] and (found["likely"] or found["possible"]):
-        screen.gap()
-        screen.line(("Make it exact: ", "dim"), "graphmem edges --node NODE", (", then ", "dim"), "confirm")
+        screen.line(("`graphmem edges --node NODE` asks about them; what you confirm is exact.", "dim"))
 
 
 def show_completeness(screen: Screen, found: Shape, complete: str) -> None:
@@ -77,23 +74,20 @@ def show_paths(screen: Screen, found: Shape) -> None:
     ends = {"from": found["from"], "to": found["to"]}
     screen.line(both_names(screen, ends, screen.width))
     show_completeness(screen, found, "Complete: these are all ways of up to three steps.")
-    if not found["paths"]:
-        screen.gap()
-        screen.line("Nothing links them within three steps.")
     for path in found["paths"]:
         screen.heading(counted(len(path["steps"]), "step"), f"strength {percent(path['strength'])}")
-        screen.grid(_steps(screen, path), right=1)
+        for node, edge in zip(path["nodes"], path["steps"], strict=False):
+            screen.line(screen.path(name_of(node), screen.width - 2, "bold"), indent=2)
+            _show_step(screen, edge)
+        screen.line(screen.path(name_of(path["nodes"][-1]), screen.width - 2, "bold"), indent=2)
 
 
-def _steps(screen: Screen, path: Shape) -> Iterable[tuple[Text, Text]]:
-    room = screen.width - _INDENT
-    for node, edge in zip(path["nodes"], path["steps"], strict=False):
-        text = screen.path(name_of(node), room, "bold")
-        why = why_words(edge["evidence"], edge["kind"])
-        if edge["relation"]:
-            why = f"{relation_words(edge['relation'])}; {why}"
-        yield Text(percent(edge["probability"])), text.append(f"\n{clean(why)}", "dim")
-    yield Text(""), screen.path(name_of(path["nodes"][-1]), room, "bold")
+def _show_step(screen: Screen, edge: Shape) -> None:
+    lines = [why_words(edge["evidence"], edge["kind"])]
+    if edge["relation"]:
+        lines.insert(0, statement(edge, *(one_line(name_of(edge[end])) for end in ("from", "to"))))
+    said = Text("\n".join(clean(line) for line in lines), "dim")
+    screen.grid([("", Text(percent(edge["probability"]), "dim"), said)], right=2)
 
 
 def show_inferred(screen: Screen, found: Shape) -> None:
@@ -113,11 +107,29 @@ def show_inferred(screen: Screen, found: Shape) -> None:
 
 
 _HEALTH = {
-    "dead_files": ("files are gone, but edges name them", "retire those edges: `graphmem edges --node NODE`"),
-    "cycles": ("cycles of confirmed dependencies", "break one, or take a verdict back with `graphmem undo`"),
-    "orphans": ("files no edge touches", "nothing is known to change along with them"),
-    "oversized_modules": ("modules too large to tell anything", ""),
-    "stale_edges": ("confirmed edges have lost their evidence or an end", "confirm again or retire them"),
+    "dead_files": (
+        ("file is gone, but edges name it", "files are gone, but edges name them"),
+        "retire those edges: `graphmem edges --node NODE --status confirmed` lists them",
+    ),
+    "cycles": (
+        ("cycle of confirmed dependencies", "cycles of confirmed dependencies"),
+        "break it, or take a verdict back: `graphmem undo EDGE`",
+    ),
+    "orphans": (
+        ("file that no edge touches", "files that no edge touches"),
+        "nothing is known to change along with them",
+    ),
+    "oversized_modules": (
+        ("module too large to tell anything", "modules too large to tell anything"),
+        "",
+    ),
+    "stale_edges": (
+        (
+            "confirmed edge that has lost its evidence or an end",
+            "confirmed edges that have lost their evidence or an end",
+        ),
+        "confirm them again or retire them: `graphmem retire EDGE`",
+    ),
 }
 
 
@@ -130,13 +142,13 @@ def show_health(screen: Screen, found: Shape) -> None:
         screen.line(worded("ok"), "  Nothing ails the graph.")
         return
     shown = 0
-    for part, (words, remedy) in _HEALTH.items():
+    for part, ((one, more), remedy) in _HEALTH.items():
         if not counts[part]:
             continue
         if shown:
             screen.gap()
         shown += 1
-        screen.line((f"{counts[part]:,} {words}", "bold"))
+        screen.line((counted(counts[part], one, more), "bold"))
         if remedy:
             screen.line((remedy, "dim"), indent=2)
         lines = _trouble(screen, part, found[part])

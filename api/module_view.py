@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from api.edge_view import name_of
@@ -17,6 +18,9 @@ from api.terminal_text import one_line
 Shape = Mapping[str, Any]
 _KEY_FILES = 2
 _MEMBERS = 40
+_LABEL = 28
+_ID = 16
+_NUMBERS = 3 + len("size") + 3 + len("cohesion") + 3
 
 
 def show_modules(screen: Screen, page: Shape, nothing: str) -> None:
@@ -37,10 +41,15 @@ def show_modules(screen: Screen, page: Shape, nothing: str) -> None:
 
 def module_table(screen: Screen, modules: Sequence[Shape], *, ids: bool) -> None:
     """Print modules: label, size, cohesion, the files that stand for them; with `ids` also their ids."""
-    room = screen.width - 42
+    labels = [one_line(module["label"]) for module in modules]
+    if not screen.whole:
+        labels = [
+            label if cell_len(label) <= _LABEL else set_cell_size(label, _LABEL - 1) + "…" for label in labels
+        ]
+    room = screen.width - max(_ID if ids else len("module"), *map(cell_len, labels)) - _NUMBERS
     rows = []
-    for module in modules:
-        label = Text(one_line(module["label"]), "bold")
+    for module, words in zip(modules, labels, strict=True):
+        label = Text(words, "bold")
         if ids:
             label.append(f"\n{module['id']}", "dim not bold")
         files = Text("\n").join(screen.path(path, room) for path in module["key_files"][:_KEY_FILES])
