@@ -121,7 +121,7 @@ class _Placing:
         """List every id that means one of these pairs: which of them speaks for it may have changed."""
         self._connection.executemany(
             "INSERT OR REPLACE INTO unsettled SELECT id, ? FROM minted"
-            " WHERE (source, target) IN (VALUES (?, ?), (?, ?))",
+            " WHERE (source = ? AND target = ?) OR (source = ? AND target = ?)",
             [(self._stamp, one, other, other, one) for one, other in dict.fromkeys(pairs)],
         )
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from graphmem.database import Database
 from graphmem.errors import NotFoundError
 from graphmem.graph import Decision, Direction, NodeName, NodeType, Relation, Verdict, VerdictKind
+from graphmem.record import storable
 from graphmem.verdicts import completed, is_change
 
 _CHUNK = 500
@@ -89,7 +90,8 @@ class Ledger:
 
     def edge(self, id: str) -> Minted | None:
         """Return the minted edge of that id, or None."""
-        return self.edges((id,)).get(id)
+        key = storable(id)
+        return self.edges((key,)).get(key)
 
     def edges(self, ids: Iterable[str]) -> dict[str, Minted]:
         """Return the minted edges of these ids; unknown ones are left out."""
@@ -132,13 +134,14 @@ class Ledger:
 
     def nearest(self, id: str, at_most: int = _SHOWN) -> list[Minted]:
         """Return the edges whose ids share the longest beginning with `id`, none where not a letter fits."""
+        key = storable(id)
         with self._database.read() as connection:
             rows = connection.execute(
                 f"SELECT * FROM (SELECT {_EDGE} FROM edge WHERE id >= ? ORDER BY id LIMIT ?) UNION"
                 f" SELECT * FROM (SELECT {_EDGE} FROM edge WHERE id < ? ORDER BY id DESC LIMIT ?)",
-                (id, at_most, id, at_most),
+                (key, at_most, key, at_most),
             ).fetchall()
-        shared = [(_shared(id, row[1]), _minted(row)) for row in rows]
+        shared = [(_shared(key, row[1]), _minted(row)) for row in rows]
         shared = [entry for entry in shared if entry[0]]
         return [edge for _, edge in sorted(shared, key=lambda entry: (-entry[0], entry[1].id))[:at_most]]
 

@@ -19,11 +19,11 @@ from graphmem.record import storable
 
 _TABLES = {NodeType.CONCEPT: NodeTable.CONCEPT, NodeType.CONTRACT: NodeTable.CONTRACT}
 _OBSERVED = (NodeType.FILE, *_TABLES)
-_RANK = (
-    "SELECT minted.id FROM minted LEFT JOIN judgement ON judgement.edge = minted.id WHERE {}"
+_OF_THE_PAIR = (
+    "SELECT minted.id, source, target FROM minted LEFT JOIN judgement ON judgement.edge = minted.id"
+    " WHERE (source = ? AND target = ?) OR (source = ? AND target = ?)"
     " ORDER BY judgement.number IS NULL, judgement.number, minted.number LIMIT 1"
 )
-_PAIR = "(minted.source, minted.target) IN (VALUES (?, ?), (?, ?))"
 
 
 class Resolved(NamedTuple):
@@ -167,8 +167,8 @@ def canonical(connection: sqlite3.Connection, id: str) -> Resolved | None:
 
 def edge_between(connection: sqlite3.Connection, one: int, other: int) -> Resolved | None:
     """Return the edge that speaks for a pair of nodes, in whatever order they were minted."""
-    row = connection.execute(_RANK.format(_PAIR), (one, other, other, one)).fetchone()
-    return None if row is None else minted_edge(connection, row[0])
+    row = connection.execute(_OF_THE_PAIR, (one, other, other, one)).fetchone()
+    return None if row is None else Resolved(*row)
 
 
 def mint_all(
