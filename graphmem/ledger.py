@@ -90,8 +90,7 @@ class Ledger:
 
     def edge(self, id: str) -> Minted | None:
         """Return the minted edge of that id, or None."""
-        key = storable(id)
-        return self.edges((key,)).get(key)
+        return self.edges((id,)).get(id)
 
     def edges(self, ids: Iterable[str]) -> dict[str, Minted]:
         """Return the minted edges of these ids; unknown ones are left out."""
@@ -324,7 +323,7 @@ def _by_id(connection: sqlite3.Connection, id: str) -> Minted | None:
 
 
 def _chunked(connection: sqlite3.Connection, query: str, values: Iterable[str]) -> list[tuple[Any, ...]]:
-    wanted = list(dict.fromkeys(values))
+    wanted = list(dict.fromkeys(map(storable, values)))
     rows: list[tuple[Any, ...]] = []
     for start in range(0, len(wanted), _CHUNK):
         chunk = wanted[start : start + _CHUNK]
