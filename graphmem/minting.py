@@ -134,9 +134,9 @@ def _file_naming(connection: sqlite3.Connection, file: int) -> _Naming:
     # A file whose own name was taken by another is told by a former name that still means it.
     path, own, first = connection.execute(
         "SELECT path.id, path.name, first.name FROM file JOIN path AS first ON first.id = file.first_path"
-        " JOIN path ON path.id = COALESCE((SELECT id FROM path AS known WHERE known.kin = file.kin"
-        " AND known.file = file.id ORDER BY known.id != file.path, known.name LIMIT 1), file.path)"
-        " WHERE file.id = ?",
+        " JOIN path ON path.id = COALESCE((SELECT id FROM path AS own WHERE own.id = file.path"
+        " AND own.file = file.id), (SELECT id FROM path AS known WHERE known.kin = file.kin"
+        " AND known.file = file.id ORDER BY known.name LIMIT 1), file.path) WHERE file.id = ?",
         (file,),
     ).fetchone()
     claims, last = connection.execute(
