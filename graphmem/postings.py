@@ -217,6 +217,14 @@ class View:
         )
         return [row[0] for row in rows]
 
+    def changes(self, file: int) -> int:
+        """Return how many observations changed a file."""
+        row = self.connection.execute(
+            "SELECT COUNT(*) FROM touch WHERE file = ? AND at <= ? AND change != ? AND repeated = 0",
+            (file, self.as_of, Change.READ),
+        ).fetchone()
+        return int(row[0])
+
     def heat(self, files: Iterable[int], now: float) -> dict[int, float]:
         """Return how busy each file is at `now`, see `inference.activity`."""
         found: dict[int, float] = {}
