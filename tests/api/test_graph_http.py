@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 TOKEN, SESSION, LOGIN = "src/auth/token.ts", "src/checkout/session.ts", "src/auth/login.ts"
 PAGE = "src/cart/page.ts"
@@ -293,3 +296,39 @@ def test_a_project_without_observations_answers_everything(service: Any, tmp_pat
     assert (
         refused(service.client.get(f"{project}/dependents", params={"node": "a.ts"}), 400)["candidates"] == []
     )
+
+
+# ---- whatever comes ----------------------------------------------------------------------------------
+
+ODD = st.text(st.characters(exclude_categories=()), max_size=40)
+TYPES = st.sampled_from(["file", "concept", "contract", "feature", "module"])
+REFERENCE = st.builds("{}:{}".format, TYPES, ODD)
+    "{}:{}".format, st.sampled_from(["file", "concept", "contract", "feature", "module"]), ODD
+)
+
+
+@pytest.fixture(scope="module")
+def odd(make_suggestions: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A project that takes every name it is given."""
+    return make_suggestions(tmp_path_factory.mktemp("odd"))
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(ODD | REFERENCE, ODD)
+def test_no_name_whatever_is_a_fault_of_ours(service: Any, odd: str, name: str, note: str) -> None:
+    escaped = "".join(f"%{byte:02X}" for byte in name.encode("utf-8", "surrogatepass"))
+    for route in (
+        f"dependents?node={escaped}",
+        f"edges?cursor={escaped}",
+        f"edges?node={escaped}",
+        f"edges/{escaped}",
+        f"modules/{escaped}",
+        f"path?from={TOKEN}&to={escaped}",
+    ):
+        answer = service.client.get(f"{odd}/{route}")
+        assert answer.status_code in {200, 400, 404, 422}, (route, answer.text)
+    body = {"from": TOKEN, "to": name, "relation": "tests", "note": note, "by": note}
+    answer = service.client.post(f"{odd}/edges", content=json.dumps(body).encode())
+    assert answer.status_code in {201, 400, 404, 409, 422}, answer.text
+    verdicts = json.dumps([{"id": name, "verdict": "reject", "note": note}]).encode()
+    assert service.client.post(f"{odd}/edges/verdicts", content=verdicts).status_code in {404, 422}
