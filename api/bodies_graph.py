@@ -17,7 +17,7 @@ from graphmem.graph import Decision, Declaration, Direction, Relation, VerdictKi
 from graphmem.record import storable
 
 MOST_EDGES = 5_000
-MOST_NOTE = 4_000
+MOST_NOTE = 65_536
 MOST_BY = 200
 
 

@@ -5,6 +5,9 @@ It is not what a verdict comes to, nor the scoring: these only pass questions an
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
@@ -28,6 +31,7 @@ from api.parameters import (
 from api.problems import ProblemKind
 from api.schemas import Shape
 from api.schemas_graph import EdgeListOut, EdgeOut, EdgePageOut
+from graphmem.errors import InvalidInputError
 from graphmem.graph import EdgeFilter, EdgeKind, EdgeOrder, EdgeStatus
 
 router = APIRouter(prefix="/v1/projects/{project}/edges", tags=["edges"])
@@ -49,6 +53,7 @@ Kinds = Annotated[
         description="repeated, or with commas; all but those with a concept unless given",
     ),
 ]
+_PLACE = re.compile(r"^\w+\[(\d+)\]\.?")
 _JUDGED = problems(
     *BODY, ProblemKind.NOT_HONOURED, ProblemKind.NOT_FOUND, ProblemKind.CONFLICT, ProblemKind.STORAGE
 )
@@ -103,7 +108,8 @@ async def declare(request: Request, memory: MemoryHere, project: Slug) -> Respon
 
     def store() -> Shape:
         declarations, is_batch = read_declarations(raw)
-        edges = project_of(memory, project).graph.declare(declarations)
+        with _placed_as_sent():
+            edges = project_of(memory, project).graph.declare(declarations)
         return EdgeListOut.of_edges(edges) if is_batch else EdgeOut.of(edges[0])
 
     return answer(await run_in_threadpool(store), 201)
@@ -123,7 +129,8 @@ async def judge_many(request: Request, memory: MemoryHere, project: Slug) -> Res
 
     def store() -> EdgeListOut:
         decisions = read_verdicts(raw)
-        return EdgeListOut.of_edges(project_of(memory, project).graph.judge(decisions))
+        with _placed_as_sent():
+            return EdgeListOut.of_edges(project_of(memory, project).graph.judge(decisions))
 
     return answer(await run_in_threadpool(store))
 
@@ -156,3 +163,13 @@ async def judge(request: Request, memory: MemoryHere, project: Slug, id: EdgeId)
         return EdgeOut.of(edge)
 
     return answer(await run_in_threadpool(store))
+
+
+@contextmanager
+def _placed_as_sent() -> Iterator[None]:
+    """Name a refused field by its place in the array that was sent, `3.relation`, as its shape's faults are."""
+    try:
+        yield
+    except InvalidInputError as error:
+        field = error.field and _PLACE.sub(r"\1.", error.field)
+        raise type(error)(str(error), field, candidates=error.candidates) from error

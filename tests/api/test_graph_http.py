@@ -303,8 +303,6 @@ def test_a_project_without_observations_answers_everything(service: Any, tmp_pat
 ODD = st.text(st.characters(exclude_categories=()), max_size=40)
 TYPES = st.sampled_from(["file", "concept", "contract", "feature", "module"])
 REFERENCE = st.builds("{}:{}".format, TYPES, ODD)
-    "{}:{}".format, st.sampled_from(["file", "concept", "contract", "feature", "module"]), ODD
-)
 
 
 @pytest.fixture(scope="module")
