@@ -167,7 +167,7 @@ async def judge(request: Request, memory: MemoryHere, project: Slug, id: EdgeId)
 
 @contextmanager
 def _placed_as_sent() -> Iterator[None]:
-    """Name a refused field by its place in the array that was sent, `3.relation`, as its shape's faults are."""
+    """Name a refused field by its place in the array, `3.relation`, as faults of its shape are named."""
     try:
         yield
     except InvalidInputError as error:
