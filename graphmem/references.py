@@ -22,6 +22,8 @@ from graphmem.postings import View
 from graphmem.record import storable
 
 ResolvePath = Callable[[str], str]
+Missing = Callable[[Sequence[str]], set[str]]
+"""Tells which of some paths were once seen on the disk and are there no more."""
 
 _CHUNK = 500
 _SHOWN_LENGTH = 120
@@ -50,11 +52,23 @@ def split(reference: str) -> tuple[NodeType | None, str]:
     return type, " ".join(storable(name).split())
 
 
-class References:
-    """The names of nodes as one view of the postings knows them."""
+def none_missing(paths: Sequence[str]) -> set[str]:
+    """Miss nothing: where the disk does not count, as for a past moment."""
+    del paths
+    return set()
 
-    def __init__(self, view: View) -> None:
+
+class References:
+    """The names of nodes as one view of the postings knows them.
+
+    Args:
+        view: the postings, cut at the moment asked about.
+        missing: files it tells of are gone too.
+    """
+
+    def __init__(self, view: View, missing: Missing = none_missing) -> None:
         self._view = view
+        self._missing = missing
 
     # ---- from names to numbers ------------------------------------------------------------------
 
@@ -186,14 +200,17 @@ class References:
     def nodes(self, numbers: Iterable[int]) -> dict[int, Node]:
         """Return these nodes with their present names; those unknown at the view's moment are left out.
 
-        A file is gone after its deletion, and when no observation names it any more.
+        A file is gone after its deletion, when it is missing on the disk, and when no observation names it
+        any more.
         """
         rows: dict[NodeTable, list[int]] = {table: [] for table in NodeTable}
         for number in dict.fromkeys(numbers):
             rows[table_of(number)].append(row_of(number))
         found: dict[int, Node] = {}
-        for id, file in self._view.files(rows[NodeTable.FILE]).items():
-            status = FileStatus.KNOWN if file.alive else FileStatus.GONE
+        files = self._view.files(rows[NodeTable.FILE])
+        lost = self._missing([file.path for file in files.values() if file.alive])
+        for id, file in files.items():
+            status = FileStatus.KNOWN if file.alive and file.path not in lost else FileStatus.GONE
             found[number_of(NodeTable.FILE, id)] = Node(NodeType.FILE, file.path, status)
         for id, name in self._view.concept_names(rows[NodeTable.CONCEPT]).items():
             found[number_of(NodeTable.CONCEPT, id)] = Node(NodeType.CONCEPT, name)

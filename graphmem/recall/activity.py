@@ -11,7 +11,16 @@ from collections.abc import Collection, Sequence
 
 from graphmem.concepts import GIVEN, observation_concepts, presentable
 from graphmem.instant import DAY, HOUR, to_iso
-from graphmem.model import ActiveSession, ContractUse, Domain, Observation, Recent, RecentObservation
+from graphmem.model import (
+    ActiveSession,
+    ContractUse,
+    Domain,
+    ModuleName,
+    Observation,
+    Recent,
+    RecentObservation,
+)
+from graphmem.nodes import NodeTable, number_of
 from graphmem.postings import View
 
 WINDOW_DAYS = 30
@@ -118,6 +127,20 @@ def _users(view: View, name: str, uses: Collection[dict[int, float]]) -> tuple[s
         if profile:
             return concepts_of(view, dict(profile), _USERS)
     return ()
+
+
+def module(view: View, files: Sequence[int]) -> ModuleName | None:
+    """Return the module that most of these files are in; of a past moment none is known."""
+    if view.as_of != math.inf:
+        return None
+    nodes = [number_of(NodeTable.FILE, file) for file in files]
+    row = view.connection.execute(
+        "SELECT module.id, label FROM member JOIN module ON module.id = member.module"
+        f" WHERE member.level = 0 AND node IN ({','.join('?' * len(nodes))})"
+        " GROUP BY module.id ORDER BY COUNT(*) DESC, module.id LIMIT 1",
+        nodes,
+    ).fetchone()
+    return None if row is None else ModuleName(*row)
 
 
 def day(at: float) -> str:

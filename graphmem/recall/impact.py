@@ -6,9 +6,12 @@ with a reason; only the warning is thresholded, the list is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from graphmem.edge_rows import EdgeRow
+from graphmem.graph import EdgeStatus
+from graphmem.ledger import Ledger
 from graphmem.model import (
     Affected,
     Evidence,
@@ -21,7 +24,9 @@ from graphmem.model import (
 from graphmem.postings import FileView, View
 from graphmem.recall import activity
 from graphmem.recall.note import warning
-from graphmem.recall.predictor import Asker, Prediction, predict
+from graphmem.recall.predictor import Asker, Prediction, Predictions, predict
+from graphmem.recall.settled import RULED_OUT, clause, edges_around
+from graphmem.references import Missing
 from inference.lineage import Change
 from inference.ranking import WARNING_THRESHOLD
 
@@ -30,8 +35,6 @@ _NEXT = 5
 _LEAST = 10
 _SPARE = 20
 WARNING_SESSIONS = 2
-
-Missing = Callable[[Sequence[str]], set[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,25 @@ class _Standing:
     reason: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """The files around the queried ones: those ranked, best first, and what is settled about any of them."""
+
+    entries: tuple[Prediction, ...]
+    confirmed: Mapping[int, FileView]
+    edges: Mapping[int, EdgeRow]
+
+    def is_ruled_out(self, file: FileView) -> bool:
+        return file.id in self.edges and self.edges[file.id].status in RULED_OUT
+
+
 def impact(
-    view: View, question: Question, now: float, missing: Missing, behind: tuple[int, int] | None = None
+    view: View,
+    question: Question,
+    now: float,
+    missing: Missing,
+    behind: tuple[int, int] | None = None,
+    ledger: Ledger | None = None,
 ) -> Impact:
     """Answer one question.
 
@@ -61,6 +81,7 @@ def impact(
         now: that moment in epoch seconds.
         missing: tells which of some paths were once seen on the disk and are there no more.
         behind: how many entries of how many are in, while the postings are being rebuilt.
+        ledger: the verdicts, for a past moment.
     """
     files = {path: view.file(path) for path in question.paths}
     known = list({file.id: file for file in files.values() if file is not None}.values())
@@ -72,37 +93,54 @@ def impact(
     paths = () if path is not None else question.paths
     if not known:
         return Impact(path, standing.status, standing.reason, None, now, paths, degraded=degraded)
-    predictions = predict(view, known, Asker(now, question.actor), max(question.limit, _LEAST) + _SPARE)
-    lost = missing(
-        [
-            *(prediction.file.path for prediction in predictions.ranked),
-            *(file.path for file, _ in predictions.upcoming),
-        ]
-    )
-    entries = [prediction for prediction in predictions.ranked if prediction.file.path not in lost]
-    likely = sum(entry.ranked.probability >= WARNING_THRESHOLD for entry in entries)
-    affected = _affected(view, entries[: max(question.limit, likely)])
     ids = [file.id for file in known]
-    around = {file.id: file.path for file in known}
-    around.update({p.file.id: p.file.path for p in entries[:_FIRST_NEIGHBOURS] if p.ranked.signals})
+    edges = edges_around(view, ids, ledger)
+    most = max(question.limit, _LEAST) + _SPARE + sum(row.status in RULED_OUT for row in edges.values())
+    predictions = predict(view, known, Asker(now, question.actor), most)
+    around, lost = _around(view, predictions, edges, missing)
+    affected = _affected(view, question, around)
+    near = {file.id: file.path for file in known}
+    near.update({p.file.id: p.file.path for p in around.entries[:_FIRST_NEIGHBOURS] if p.ranked.signals})
+    near.update({id: file.path for id, file in list(around.confirmed.items())[:_FIRST_NEIGHBOURS]})
     following = [NextFile(file.path, score) for file, score in predictions.upcoming if file.path not in lost]
+    weaker = [file for file in predictions.linked if not around.is_ruled_out(file)]
     return Impact(
         path=path,
         status=standing.status,
         reason=standing.reason,
         warning=None
         if standing.status is FileStatus.GONE
-        else _warning(question, affected, predictions.linked, missing),
+        else _warning(question, affected, around, weaker, missing),
         as_of=now,
         paths=paths,
         affected=tuple(affected[: question.limit]),
         next=tuple(following[:_NEXT]),
-        active=activity.active(view, around, now, question.session),
+        active=activity.active(view, near, now, question.session),
         recent=activity.recent(view, ids, now),
         contracts=activity.contracts(view, ids),
+        module=activity.module(view, ids),
         concepts=activity.concepts_of(view, _profile(view, ids), 5),
         degraded=degraded,
     )
+
+
+def _around(
+    view: View, predictions: Predictions, edges: Mapping[int, EdgeRow], missing: Missing
+) -> tuple[_Around, set[str]]:
+    """Return the files around that exist and are not ruled out, and the paths that are lost on the disk."""
+    settled = view.files(file for file, row in edges.items() if row.status == EdgeStatus.CONFIRMED)
+    living = {id: file for id, file in settled.items() if file.alive}
+    lost = missing(
+        [
+            *(prediction.file.path for prediction in predictions.ranked),
+            *(file.path for file, _ in predictions.upcoming),
+            *(file.path for file in living.values()),
+        ]
+    )
+    confirmed = {id: file for id, file in living.items() if file.path not in lost}
+    found = _Around((), confirmed, edges)
+    entries = (entry for entry in predictions.ranked if entry.file.path not in lost)
+    return replace(found, entries=tuple(e for e in entries if not found.is_ruled_out(e.file))), lost
 
 
 def unfinished(carried: int, total: int) -> str:
@@ -122,25 +160,75 @@ def _profile(view: View, files: Sequence[int]) -> dict[int, float]:
 
 
 def _warning(
-    question: Question, affected: Sequence[Affected], linked: Sequence[FileView], missing: Missing
+    question: Question,
+    affected: Sequence[Affected],
+    around: _Around,
+    linked: Sequence[FileView],
+    missing: Missing,
 ) -> str | None:
-    strong = [
+    """Return the warning: what depends on the files by a verdict first, then what is likely."""
+    words = {file.path: clause(around.edges[id], id) for id, file in around.confirmed.items()}
+    told = {path: text for path, text in words.items() if text is not None}
+    likely = [
         entry
         for entry in affected
-        if entry.tier is not Tier.POSSIBLE
+        if entry.probability >= WARNING_THRESHOLD
         and entry.noise is None
         and entry.evidence.sessions >= WARNING_SESSIONS
     ]
+    first = [entry for entry in affected if entry.path in told]
+    strong = [*first, *(entry for entry in likely if entry.path not in told)]
     if not strong:
         return None
     weaker = {file.path for file in linked if file.noise is None} - {entry.path for entry in strong}
-    return warning(question.paths, strong, len(weaker - missing(sorted(weaker))))
+    return warning(question.paths, strong, len(weaker - missing(sorted(weaker))), told)
 
 
-def _affected(view: View, predictions: Sequence[Prediction]) -> list[Affected]:
-    heads = view.heads(dict.fromkeys(key for prediction in predictions for key in prediction.ranked.keys))
-    ids = {head.seq: head.id for head in heads}
-    return [_entry(prediction, ids) for prediction in predictions]
+def _affected(view: View, question: Question, around: _Around) -> list[Affected]:
+    """Return the entries, confirmed ones first; more than asked for if more are likely."""
+    sure = sum(entry.ranked.probability >= WARNING_THRESHOLD for entry in around.entries)
+    entries = around.entries[: max(question.limit, sure)]
+    keys = [key for entry in entries for key in entry.ranked.keys]
+    keys += [key for id in around.confirmed for key in around.edges[id].keys]
+    ids = {head.seq: head.id for head in view.heads(dict.fromkeys(keys))}
+    listed = {entry.file.id: _entry(entry, ids) for entry in entries}
+    confirmed = [
+        _confirmed(file, around.edges[id], listed.get(id), ids) for id, file in around.confirmed.items()
+    ]
+    confirmed.sort(key=lambda entry: (-entry.probability, entry.path))
+    others = [
+        replace(entry, edge_id=around.edges[id].id) if id in around.edges else entry
+        for id, entry in listed.items()
+        if id not in around.confirmed
+    ]
+    return [*confirmed, *others]
+
+
+def _confirmed(file: FileView, row: EdgeRow, listed: Affected | None, ids: Mapping[int, str]) -> Affected:
+    """Return a confirmed neighbour: with what history says of it now, else with what its edge holds."""
+    if listed is None:
+        listed = Affected(
+            path=file.path,
+            probability=row.probability,
+            tier=Tier.CONFIRMED,
+            evidence=Evidence(
+                row.together,
+                row.of,
+                row.sessions,
+                row.last_seen,
+                tuple(ids[key] for key in row.keys if key in ids),
+            ),
+            score=SignalScores(row.file, row.concept, row.temporal),
+            noise=file.noise,
+        )
+    return replace(
+        listed,
+        probability=max(listed.probability, row.probability),
+        tier=Tier.CONFIRMED,
+        relation=row.relation,
+        direction=row.direction,
+        edge_id=row.id,
+    )
 
 
 def _entry(prediction: Prediction, ids: Mapping[int, str]) -> Affected:

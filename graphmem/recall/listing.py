@@ -121,7 +121,7 @@ def _summary(view: View, journal: Journal, number: int, name: str) -> SessionSum
         files.meet(_changed(last))
         done.meet((last.title,) if last.title else ())
         tasks.update(
-            (_same(fact), (fact.text, fact.state)) for fact in last.facts if fact.kind is FactKind.TASK
+            (task_key(fact), (fact.text, fact.state)) for fact in last.facts if fact.kind is FactKind.TASK
         )
     if first is None or last is None:
         raise NotFoundError(f"The session {name!r} was forgotten; list the others with `graphmem sessions`.")
@@ -160,5 +160,6 @@ def _changed(observation: Observation) -> tuple[str, ...]:
     return observation.files_modified + renamed + observation.files_deleted
 
 
-def _same(fact: Fact) -> str:
+def task_key(fact: Fact) -> str:
+    """Return what tells a task from others: its words, however spaced, capitalised or ended."""
     return " ".join(fact.text.casefold().split()).rstrip(".。!")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 from graphmem.instant import to_iso
 from graphmem.model import Affected
@@ -49,37 +50,62 @@ def _within(pieces: Sequence[str], size: int) -> list[str]:
     return [piece for piece, end in zip(pieces, ends, strict=True) if end <= size]
 
 
-def warning(subject: Sequence[str], strong: Sequence[Affected], weaker: int) -> str | None:
+def warning(
+    subject: Sequence[str],
+    strong: Sequence[Affected],
+    weaker: int,
+    confirmed: Mapping[str, str] | None = None,
+) -> str | None:
     """Return the note on the strong entries (best first), at most 600 bytes, or None when there are none.
 
     Args:
         subject: the files asked about.
-        strong: entries at or above the threshold.
+        strong: entries at or above the threshold, and confirmed ones.
         weaker: how many more files are linked, but not strongly enough to name.
+        confirmed: what each confirmed path has to do with the subject, such as "depends on it, confirmed".
     """
     if not strong:
         return None
-    head = quoted(subject[0]) if len(subject) == 1 else f"these {len(subject)} files"
-    verb = "usually changes" if len(subject) == 1 else "usually change"
-    lines = [f"{head} {verb} together with:"]
+    known = confirmed or {}
+    tail = _Tail(bool(known), all(entry.path in known for entry in strong))
+    lines = [_head(subject, bool(known))]
     for entry in strong[:_LINES]:
-        line = f"- {quoted(entry.path)} ({_evidence(entry)})"
-        if _size([*lines, line, _tail(len(strong), weaker)]) <= MAX_BYTES:
+        words = [known[entry.path]] if entry.path in known else []
+        if entry.evidence.together or not words:
+            words.append(_evidence(entry))
+        line = f"- {quoted(entry.path)} ({'; '.join(words)})"
+        if _size([*lines, line, tail.line(len(strong), weaker)]) <= MAX_BYTES:
             lines.append(line)
     if len(lines) == 1:
         return None
-    lines.append(_tail(len(strong) - (len(lines) - 1), weaker))
+    lines.append(tail.line(len(strong) - (len(lines) - 1), weaker))
     return "\n".join(lines)
 
 
-def _tail(unnamed: int, weaker: int) -> str:
-    more = []
-    if unnamed > 0:
-        more.append(f"{unnamed} more likely")
-    if weaker > 0:
-        more.append(f"{weaker} weak")
-    suffix = f"; and {', '.join(more)}" if more else ""
-    return f"Likely, from recorded history{suffix}."
+def _head(subject: Sequence[str], confirmed: bool) -> str:
+    head = quoted(subject[0]) if len(subject) == 1 else f"these {len(subject)} files"
+    if confirmed:
+        return f"A change of {head} may concern:"
+    return f"{head} {'usually changes' if len(subject) == 1 else 'usually change'} together with:"
+
+
+class _Tail(NamedTuple):
+    """The last line: where the entries come from, and how many are not named."""
+
+    some_confirmed: bool
+    all_confirmed: bool
+
+    def line(self, unnamed: int, weaker: int) -> str:
+        more = []
+        if unnamed > 0:
+            more.append(f"{unnamed} more {'confirmed' if self.all_confirmed else 'likely'}")
+        if weaker > 0:
+            more.append(f"{weaker} weak")
+        suffix = f"; and {', '.join(more)}" if more else ""
+        if self.all_confirmed:
+            return f"Confirmed by verdicts{suffix}."
+        otherwise = "Confirmed where said, else likely" if self.some_confirmed else "Likely"
+        return f"{otherwise}, from recorded history{suffix}."
 
 
 def _evidence(entry: Affected) -> str:

@@ -19,15 +19,19 @@ from graphmem.capture.source import Batch, Importer, ImportTally
 from graphmem.database import Database
 from graphmem.derived import open_derived
 from graphmem.errors import SourceError
-from graphmem.graph import NodeName
+from graphmem.graph import EdgeOrder, EdgeStatus, NodeName
 from graphmem.identity import PathResolver
 from graphmem.instant import from_iso
 from graphmem.journal import Journal
-from graphmem.model import ImportReport, Observation, Receipt
+from graphmem.model import FileStatus, ImportReport, Observation, Receipt
 from graphmem.nodes import NodeTable, number_of
 from graphmem.postings import Postings, View
 from graphmem.projection import catch_up
+from graphmem.recall.edges import Edges
+from graphmem.recall.rows import RowFilter, TableRows, graph_edge
 from graphmem.references import References
+from graphmem.store.memory import MemoryStore
+from graphmem.store.port import GraphContent, GraphNode, GraphObservation, Mark
 
 NOON = from_iso("2026-05-01T12:00:00Z")
 
@@ -195,7 +199,7 @@ class Recorded:
             "of": 4,
             "sessions": 2,
             "last_seen": 0.0,
-            "keys": "[]",
+            "keys": "",
             "file": 0.5,
             "concept": 0.0,
             "temporal": 0.0,
@@ -206,6 +210,39 @@ class Recorded:
         names, places = ", ".join(values), ", ".join(f":{name}" for name in values)
         with self.database.write() as connection:
             connection.execute(f"INSERT INTO edge ({names}) VALUES ({places})", values)
+
+    def edges(self, view: View, **more: Any) -> Edges:
+        return Edges(view, self.journal.ledger, **more)
+
+    def graph(self) -> MemoryStore:
+        """Return a graph of all files, all edges and the files that observations touched."""
+        store = MemoryStore()
+        with self.view() as view:
+            rows = TableRows(view).listed(RowFilter(tuple(EdgeStatus)), EdgeOrder.VALUE, 1_000_000)
+            files = [
+                number_of(NodeTable.FILE, row[0]) for row in view.connection.execute("SELECT id FROM file")
+            ]
+            ends = [end for row in rows for end in (row.source, row.target)]
+            nodes = References(view).nodes((*files, *ends))
+            seen: dict[int, GraphObservation] = {}
+            query = (
+                "SELECT DISTINCT seq, observation.at, title, file FROM touch JOIN observation USING (seq)"
+                " ORDER BY seq, file"
+            )
+            for seq, at, title, file in view.connection.execute(query):
+                before = seen.get(seq, GraphObservation(seq, at, title, ""))
+                touched = (*before.touched, number_of(NodeTable.FILE, file))
+                seen[seq] = before._replace(touched=touched)
+        content = GraphContent(
+            [
+                GraphNode(number, node.type, node.name, node.status is FileStatus.KNOWN)
+                for number, node in nodes.items()
+            ],
+            [graph_edge(row) for row in rows],
+            list(seen.values()),
+        )
+        store.load(content, Mark(1, 1, 1))
+        return store
 
     def module(self, id: str, label: str, *members: str, level: int = 0) -> None:
         rows = [(self.number(member), level, id) for member in members]
