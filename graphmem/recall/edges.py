@@ -15,6 +15,7 @@ from graphmem.ledger import Ledger
 from graphmem.model import Evidence, SignalScores
 from graphmem.postings import View
 from graphmem.recall.rows import EdgeRows, TableRows
+from graphmem.record import storable
 from graphmem.references import Missing, References, none_missing
 
 _LEAST_SHARED = 3
@@ -47,9 +48,10 @@ class Edges:
         Raises:
             NotFoundError: there is none of that id.
         """
-        found = self.by_ids((id,)).get(id)
+        wanted = storable(id)
+        found = self.by_ids((wanted,)).get(wanted)
         if found is None:
-            raise self._unknown(id)
+            raise self._unknown(wanted)
         return found
 
     def by_ids(self, ids: Iterable[str]) -> dict[str, Edge]:

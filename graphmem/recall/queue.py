@@ -1,0 +1,140 @@
+"""Owns the list of edges in pages: what somebody should look at first, and that nothing is skipped in it.
+
+It is not what makes an edge worth a look (that is `inference.review`) nor what is shown of one (`edges`).
+The first twenty suggestions are picked with regard to each other, see `inference.review`; after them the rest
+comes in its order. A cursor holds which of the picked ones were shown and where the rest stands, so that
+verdicts given between two pages skip nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from graphmem.edge_rows import EdgeRow
+from graphmem.errors import InvalidInputError
+from graphmem.graph import EdgeFilter, EdgeOrder, EdgePage, EdgeStatus
+from graphmem.model import FileStatus
+from graphmem.recall.edges import Edges
+from graphmem.recall.rows import Place, RowFilter, place_of
+
+HEAD = 20
+"""So many suggestions are picked with regard to each other."""
+A_NODE = 3
+"""So many of them may share a node."""
+_LOOKED_AT = 600
+_WINDOW = 200
+_CHUNK = 50
+_LONGEST_ID = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Cursor:
+    """Which of the picked ones were shown, and after which place the rest goes on; None before the rest."""
+
+    order: EdgeOrder
+    shown: tuple[str, ...] = ()
+    after: Place | None = None
+
+
+def edge_page(
+    edges: Edges, where: EdgeFilter, node: int | None, limit: int, cursor: str | None = None
+) -> EdgePage:
+    """Return a page of edges, highest first, then by id.
+
+    Suggestions with a file that is gone or missing on the disk are left out.
+
+    Args:
+        edges: those of the moment that `where` asks about.
+        where: which ones, and their order.
+        node: the node that `where` names, if it names one.
+        limit: how many at most.
+        cursor: of the page before; the same filter is to be given with it.
+
+    Raises:
+        InvalidInputError: the cursor is not one this list gave.
+    """
+    files_only = not where.kinds and node is None
+    rows = RowFilter(tuple(where.statuses), tuple(where.kinds), node, files_only)
+    start = _Cursor(where.order) if cursor is None else _read_cursor(cursor, where.order)
+    found = list(islice(_rows(edges, rows, start), limit + 1))
+    shown = found[:limit]
+    following = _written_cursor(shown[-1][1]) if len(found) > limit else None
+    return EdgePage(tuple(edges.of([row for row, _ in shown])), following)
+
+
+def _rows(edges: Edges, where: RowFilter, start: _Cursor) -> Iterator[tuple[EdgeRow, _Cursor]]:
+    """Yield the rows from a place on, each with the cursor after it."""
+    here = start
+    if here.after is None and EdgeStatus.CANDIDATE in where.statuses:
+        for row in _picked(edges, where, here):
+            here = replace(here, shown=(*here.shown, row.id))
+            yield row, here
+    while window := edges.rows.listed(where, here.order, _WINDOW, here.after):
+        places = {row.id: place_of(row, here.order) for row in window}
+        for row in _present(edges, (row for row in window if row.id not in here.shown)):
+            yield row, replace(here, after=places[row.id])
+        here = replace(here, after=places[window[-1].id])
+
+
+def _picked(edges: Edges, where: RowFilter, start: _Cursor) -> Iterator[EdgeRow]:
+    """Yield what is left of the first twenty, no node more often than three times."""
+    known = edges.rows.by_ids(start.shown).values()
+    taken = Counter(end for row in known for end in {row.source, row.target} - {where.node})
+    free = HEAD - len(start.shown)
+    window = edges.rows.listed(where, start.order, _LOOKED_AT)
+    for row in _present(edges, (row for row in window if row.id not in start.shown)):
+        if free <= 0:
+            return
+        ends = {row.source, row.target} - {where.node}
+        if all(taken[end] < A_NODE for end in ends):
+            taken.update(ends)
+            free -= 1
+            yield row
+
+
+def _present(edges: Edges, rows: Iterable[EdgeRow]) -> Iterator[EdgeRow]:
+    """Yield the rows without suggestions of which an end is unknown, gone, or missing on the disk."""
+    left = iter(rows)
+    while chunk := list(islice(left, _CHUNK)):
+        nodes = edges.references.nodes(end for row in chunk for end in (row.source, row.target))
+        known = {end for end, node in nodes.items() if node.status is FileStatus.KNOWN}
+        for row in chunk:
+            if row.status != EdgeStatus.CANDIDATE or {row.source, row.target} <= known:
+                yield row
+
+
+# ---- cursors -------------------------------------------------------------------------------------
+
+
+def _written_cursor(cursor: _Cursor) -> str:
+    value = [cursor.order, cursor.shown, cursor.after]
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+def _read_cursor(text: str, order: EdgeOrder) -> _Cursor:
+    refused = InvalidInputError("The cursor is not one this list gave; start without one.", "cursor")
+    try:
+        value = json.loads(base64.urlsafe_b64decode((text + "=" * (-len(text) % 4)).encode("ascii")))
+    except (ValueError, binascii.Error, UnicodeError, RecursionError):
+        raise refused from None
+    match value:
+        case [str() as known, [*shown], None | [int() | float(), str()] as after] if (
+            known == order
+            and len(shown) <= HEAD
+            and all(_is_id(id) for id in shown)
+            and (after is None or (type(after[0]) is not bool and abs(after[0]) < 1e15 and _is_id(after[1])))
+        ):
+            place = None if after is None else (float(after[0]), after[1])
+            return _Cursor(order, tuple(shown), place)
+        case _:
+            raise refused
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and value.isascii() and len(value) <= _LONGEST_ID
