@@ -273,7 +273,7 @@ class Project:
                 # The disk only tells of the present.
                 return set() if as_of is not None else files.workspace.missing(candidates)
 
-            return impact(view, question, now, missing, files.follower.behind())
+            return impact(view, question, now, missing, files.follower.behind(), files.journal.ledger)
 
         found = self._ask(answer, as_of)
         with self._lock:

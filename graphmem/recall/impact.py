@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graphmem.edge_rows import EdgeRow
 from graphmem.graph import EdgeStatus
 from graphmem.ledger import Ledger
 from graphmem.model import (
@@ -25,8 +24,9 @@ from graphmem.postings import FileView, View
 from graphmem.recall import activity
 from graphmem.recall.note import warning
 from graphmem.recall.predictor import Asker, Prediction, Predictions, predict
-from graphmem.recall.settled import RULED_OUT, clause, edges_around
+from graphmem.recall.settled import RULED_OUT, clause, edges_around, stored, support_of
 from graphmem.references import Missing
+from graphmem.store.port import GraphEdge
 from inference.lineage import Change
 from inference.ranking import WARNING_THRESHOLD
 
@@ -59,7 +59,7 @@ class _Around:
 
     entries: tuple[Prediction, ...]
     confirmed: Mapping[int, FileView]
-    edges: Mapping[int, EdgeRow]
+    edges: Mapping[int, GraphEdge]
 
     def is_ruled_out(self, file: FileView) -> bool:
         return file.id in self.edges and self.edges[file.id].status in RULED_OUT
@@ -95,7 +95,7 @@ def impact(
         return Impact(path, standing.status, standing.reason, None, now, paths, degraded=degraded)
     ids = [file.id for file in known]
     edges = edges_around(view, ids, ledger)
-    most = max(question.limit, _LEAST) + _SPARE + sum(row.status in RULED_OUT for row in edges.values())
+    most = max(question.limit, _LEAST) + _SPARE + sum(edge.status in RULED_OUT for edge in edges.values())
     predictions = predict(view, known, Asker(now, question.actor), most)
     around, lost = _around(view, predictions, edges, missing)
     affected = _affected(view, question, around)
@@ -125,10 +125,10 @@ def impact(
 
 
 def _around(
-    view: View, predictions: Predictions, edges: Mapping[int, EdgeRow], missing: Missing
+    view: View, predictions: Predictions, edges: Mapping[int, GraphEdge], missing: Missing
 ) -> tuple[_Around, set[str]]:
     """Return the files around that exist and are not ruled out, and the paths that are lost on the disk."""
-    settled = view.files(file for file, row in edges.items() if row.status == EdgeStatus.CONFIRMED)
+    settled = view.files(file for file, edge in edges.items() if edge.status is EdgeStatus.CONFIRMED)
     living = {id: file for id, file in settled.items() if file.alive}
     lost = missing(
         [
@@ -189,12 +189,16 @@ def _affected(view: View, question: Question, around: _Around) -> list[Affected]
     sure = sum(entry.ranked.probability >= WARNING_THRESHOLD for entry in around.entries)
     entries = around.entries[: max(question.limit, sure)]
     keys = [key for entry in entries for key in entry.ranked.keys]
-    keys += [key for id in around.confirmed for key in around.edges[id].keys]
+    unlisted = around.confirmed.keys() - {entry.file.id for entry in entries}
+    rows = stored(view, (around.edges[id] for id in unlisted))
+    keys += [key for row in rows.values() for key in row.keys]
     ids = {head.seq: head.id for head in view.heads(dict.fromkeys(keys))}
     listed = {entry.file.id: _entry(entry, ids) for entry in entries}
-    confirmed = [
-        _confirmed(file, around.edges[id], listed.get(id), ids) for id, file in around.confirmed.items()
-    ]
+    for id in unlisted:
+        file, row = around.confirmed[id], rows.get(around.edges[id].id)
+        evidence, score = support_of(row, ids)
+        listed[id] = Affected(file.path, 0.0, Tier.CONFIRMED, evidence, score, noise=file.noise)
+    confirmed = [_confirmed(listed[id], around.edges[id]) for id in around.confirmed]
     confirmed.sort(key=lambda entry: (-entry.probability, entry.path))
     others = [
         replace(entry, edge_id=around.edges[id].id) if id in around.edges else entry
@@ -204,30 +208,15 @@ def _affected(view: View, question: Question, around: _Around) -> list[Affected]
     return [*confirmed, *others]
 
 
-def _confirmed(file: FileView, row: EdgeRow, listed: Affected | None, ids: Mapping[int, str]) -> Affected:
-    """Return a confirmed neighbour: with what history says of it now, else with what its edge holds."""
-    if listed is None:
-        listed = Affected(
-            path=file.path,
-            probability=row.probability,
-            tier=Tier.CONFIRMED,
-            evidence=Evidence(
-                row.together,
-                row.of,
-                row.sessions,
-                row.last_seen,
-                tuple(ids[key] for key in row.keys if key in ids),
-            ),
-            score=SignalScores(row.file, row.concept, row.temporal),
-            noise=file.noise,
-        )
+def _confirmed(entry: Affected, edge: GraphEdge) -> Affected:
+    """Return an entry as a confirmed one, at least as probable as its edge."""
     return replace(
-        listed,
-        probability=max(listed.probability, row.probability),
+        entry,
+        probability=max(entry.probability, edge.probability),
         tier=Tier.CONFIRMED,
-        relation=row.relation,
-        direction=row.direction,
-        edge_id=row.id,
+        relation=edge.relation,
+        direction=edge.direction,
+        edge_id=edge.id,
     )
 
 

@@ -7,25 +7,23 @@ moment knows those given by then.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from graphmem.edge_rows import EdgeRow
-from graphmem.graph import EdgeKind, EdgeStatus, Relation
+from graphmem.graph import Direction, EdgeKind, EdgeStatus, Relation
 from graphmem.ledger import Ledger
+from graphmem.model import Evidence, SignalScores
 from graphmem.nodes import NodeTable, number_of, row_of, table_of
 from graphmem.postings import View
-from graphmem.recall.rows import TableRows, graph_edge
+from graphmem.recall.rows import TableRows
 from graphmem.store.arcs import arcs_of
+from graphmem.store.port import GraphEdge
 from graphmem.verdicts import standing
 
 RULED_OUT = frozenset({EdgeStatus.REJECTED, EdgeStatus.RETIRED})
-_ORDER = (
-    EdgeStatus.CONFIRMED,
-    EdgeStatus.CANDIDATE,
-    EdgeStatus.STALE,
-    EdgeStatus.REJECTED,
-    EdgeStatus.RETIRED,
-)
+_ORDER = {
+    status: place for place, status in enumerate(("confirmed", "candidate", "stale", "rejected", "retired"))
+}
 _DOES = {
     Relation.DEPENDS_ON: "depends on it",
     Relation.TESTS: "tests it",
@@ -33,9 +31,10 @@ _DOES = {
     Relation.CONFIGURES: "configures it",
     Relation.IMPLEMENTS: "implements it",
 }
+_END = "SELECT id, source, target, kind, status, probability, relation, direction FROM edge WHERE {} IN ({})"
 
 
-def edges_around(view: View, files: Collection[int], ledger: Ledger | None) -> dict[int, EdgeRow]:
+def edges_around(view: View, files: Collection[int], ledger: Ledger | None) -> dict[int, GraphEdge]:
     """Return for each other file the edge between it and one of these; of several the best that stands.
 
     An edge somebody still stands by goes before one that was ruled out: what another of the queried files
@@ -44,36 +43,73 @@ def edges_around(view: View, files: Collection[int], ledger: Ledger | None) -> d
     Args:
         view: the postings, cut at the moment asked about.
         files: rows of the queried files.
-        ledger: the verdicts; asked for a past moment only, of which rows without a verdict are left out.
+        ledger: the verdicts; asked for a past moment only, of which edges without a verdict are left out.
     """
     known = {number_of(NodeTable.FILE, file) for file in files}
     if view.as_of == math.inf:
-        rows = TableRows(view).at(known, tuple(EdgeStatus))
+        edges = _of_now(view, known)
     else:
-        rows = [] if ledger is None else _judged_by(view, known, ledger)
-    found: dict[int, EdgeRow] = {}
-    for row in sorted(rows, key=lambda row: (_ORDER.index(EdgeStatus(row.status)), -row.probability, row.id)):
-        other = row.target if row.source in known else row.source
+        edges = [] if ledger is None else _judged_by(view, known, ledger)
+    found: dict[int, GraphEdge] = {}
+    for edge in sorted(edges, key=lambda edge: (_ORDER[edge.status], -edge.probability, edge.id)):
+        other = edge.target if edge.source in known else edge.source
         if other not in known and table_of(other) is NodeTable.FILE:
-            found.setdefault(row_of(other), row)
+            found.setdefault(row_of(other), edge)
     return found
 
 
-def clause(row: EdgeRow, other: int) -> str | None:
+def clause(edge: GraphEdge, other: int) -> str | None:
     """Return what a confirmed edge makes of the other file, as a clause; None where that depends on nothing.
 
     What the queried file depends on itself need not follow a change of it.
     """
-    dependents = {arc.source for arc in arcs_of(graph_edge(row))}
-    if not dependents:
+    dependents = {arc.source for arc in arcs_of(edge)}
+    if not dependents or edge.relation is None:
         return "linked, confirmed"
-    if number_of(NodeTable.FILE, other) not in dependents or row.relation is None:
+    if number_of(NodeTable.FILE, other) not in dependents:
         return None
-    return f"{_DOES[Relation(row.relation)]}, confirmed"
+    return f"{_DOES[edge.relation]}, confirmed"
 
 
-def _judged_by(view: View, nodes: Collection[int], ledger: Ledger) -> list[EdgeRow]:
-    """Return rows without evidence of the pairs that had been decided on by the view's moment."""
+def stored(view: View, edges: Iterable[GraphEdge]) -> dict[str, EdgeRow]:
+    """Return the rows of these edges, which hold evidence; of a past moment none is known."""
+    ids = [edge.id for edge in edges]
+    return TableRows(view).by_ids(ids) if ids and view.as_of == math.inf else {}
+
+
+def support_of(row: EdgeRow | None, observations: dict[int, str]) -> tuple[Evidence, SignalScores]:
+    """Return evidence and scores of a row, none without one; `observations` names them by number."""
+    if row is None:
+        return Evidence(0, 0, 0, None, ()), SignalScores(0.0, 0.0, 0.0)
+    seen = tuple(observations[key] for key in row.keys if key in observations)
+    evidence = Evidence(row.together, row.of, row.sessions, row.last_seen, seen)
+    return evidence, SignalScores(row.file, row.concept, row.temporal)
+
+
+def _of_now(view: View, nodes: Collection[int]) -> list[GraphEdge]:
+    places = ",".join("?" * len(nodes))
+    rows = [
+        row
+        for end in ("source", "target")
+        for row in view.connection.execute(_END.format(end, places), tuple(nodes))
+    ]
+    return [
+        GraphEdge(
+            id,
+            source,
+            target,
+            EdgeKind(kind),
+            EdgeStatus(status),
+            probability,
+            None if relation is None else Relation(relation),
+            None if direction is None else Direction(direction),
+        )
+        for id, source, target, kind, status, probability, relation, direction in rows
+    ]
+
+
+def _judged_by(view: View, nodes: Collection[int], ledger: Ledger) -> list[GraphEdge]:
+    """Return the edges that had been decided on by the view's moment; how probable they were is not known."""
     places = ",".join("?" * len(nodes))
     ends = view.connection.execute(
         f"SELECT id, source, target FROM minted WHERE source IN ({places})"
@@ -81,33 +117,12 @@ def _judged_by(view: View, nodes: Collection[int], ledger: Ledger) -> list[EdgeR
         (*nodes, *nodes),
     ).fetchall()
     histories = ledger.history(row[0] for row in ends)
-    found: list[EdgeRow] = []
+    found: list[GraphEdge] = []
     for id, source, target in ends:
-        given = [verdict for verdict in histories.get(id, ()) if verdict.at <= view.as_of]
-        now = standing(given)
+        now = standing([given for given in histories.get(id, ()) if given.at <= view.as_of])
         if now.status is not None:
-            found.append(
-                EdgeRow(
-                    id=id,
-                    source=source,
-                    target=target,
-                    kind=EdgeKind.DECLARED,
-                    status=now.status,
-                    origin=now.origin,
-                    probability=0.0,
-                    value=0.0,
-                    relation=now.relation,
-                    direction=now.direction,
-                    together=0,
-                    of=0,
-                    sessions=0,
-                    last_seen=None,
-                    keys=(),
-                    file=0.0,
-                    concept=0.0,
-                    temporal=0.0,
-                    updated_at=now.at,
-                    reason=None,
-                )
+            edge = GraphEdge(
+                id, source, target, EdgeKind.DECLARED, now.status, 0.0, now.relation, now.direction
             )
+            found.append(edge)
     return found
