@@ -6,10 +6,11 @@ It is not the rest of the seam (`api.backend`). Every answer is the HTTP shape a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from graphmem.errors import NotFoundError
 from graphmem.graph import Decision, Declaration, EdgeKind, EdgeOrder, EdgeStatus
 
 Shape = dict[str, Any]
@@ -74,3 +75,16 @@ class GraphBackend(Protocol):
 
     def health(self, project: str, limit: int) -> Shape:
         """Return what deserves a look; `limit` cuts the lists, not the counts."""
+
+
+def edges_by_id(
+    graph: GraphBackend, project: str, ids: Iterable[str], as_of: str | None = None
+) -> dict[str, Shape]:
+    """Return these edges by id; one that went away meanwhile is left out."""
+    found: dict[str, Shape] = {}
+    for id in dict.fromkeys(ids):
+        try:
+            found[id] = graph.edge(project, id, as_of)
+        except NotFoundError:
+            continue
+    return found

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import click
 
-from api.backend import Backend, Shape
-from api.backend_graph import WalkQuestion
+from api.backend_graph import WalkQuestion, edges_by_id
 from api.cli_edges import as_of_option
 from api.invocation import Invocation, common_options, pass_invocation
 from api.option_types import limit_option
 from api.screen import Screen
-from graphmem.errors import NotFoundError
 from graphmem.store.port import MAX_DEPTH
 
 
@@ -44,7 +42,8 @@ def depends_command(
         project = invocation.choose(backend)
         question = WalkQuestion(project.node(node), reverse, depth, limit, as_of)
         found = backend.graph.depends(project.slug, question)
-        edges = {} if invocation.as_json else _ways(backend, project.slug, found, as_of)
+        steps = [id for item in found["confirmed"] for id in item["via"]]
+        edges = {} if invocation.as_json else edges_by_id(backend.graph, project.slug, steps, as_of)
 
     def show(screen: Screen) -> None:
         from api.graph_view import show_dependents
@@ -52,17 +51,6 @@ def depends_command(
         show_dependents(screen, found, edges, reverse=reverse)
 
     invocation.answer(found, show)
-
-
-def _ways(backend: Backend, project: str, found: Shape, as_of: str | None) -> dict[str, Shape]:
-    """Return the edges of the confirmed ways, by id; one that went away meanwhile is left out."""
-    edges = {}
-    for id in dict.fromkeys(id for item in found["confirmed"] for id in item["via"]):
-        try:
-            edges[id] = backend.graph.edge(project, id, as_of)
-        except NotFoundError:
-            continue
-    return edges
 
 
 @click.command(

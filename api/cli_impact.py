@@ -8,6 +8,7 @@ from __future__ import annotations
 import click
 
 from api.backend import ImpactQuestion
+from api.backend_graph import edges_by_id
 from api.invocation import Invocation, common_options, pass_invocation
 from api.option_types import INSTANT, TEXT, limit_option
 from api.screen import Screen
@@ -47,10 +48,12 @@ def impact_command(
             limit=limit,
         )
         found = backend.impact(project.slug, question)
+        related = [item["edge_id"] for item in found["affected"] if item["relation"]]
+        edges = {} if invocation.as_json else edges_by_id(backend.graph, project.slug, related, as_of)
 
     def show(screen: Screen) -> None:
         from api.impact_view import show_impact
 
-        show_impact(screen, found, project.slug)
+        show_impact(screen, found, project.slug, edges)
 
     invocation.answer(found, show)

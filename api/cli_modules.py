@@ -69,11 +69,11 @@ def _nothing(project: ChosenProject, level: int) -> str:
 )
 @click.option(
     "--budget",
-    type=click.IntRange(1, 100_000),
+    type=click.IntRange(50, 4_000),
     default=200,
     show_default=True,
     metavar="TOKENS",
-    help="How long it may be.",
+    help="How long it may be, 50 to 4000.",
 )
 @common_options
 @pass_invocation

@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.text import Text
 
+from api.edge_view import name_of, relation_words, statement
 from api.screen import Screen, counted, day, evidence_words, minute, percent, worded
 from api.terminal_text import clean, one_line
 
@@ -19,16 +20,18 @@ _NEGLIGIBLE = 0.05
 _INDENT = 19
 
 
-def show_impact(screen: Screen, answer: Shape, project: str) -> None:
-    """Print the whole answer."""
+def show_impact(screen: Screen, answer: Shape, project: str, edges: Mapping[str, Shape]) -> None:
+    """Print the whole answer; `edges` holds those with a relation, by id, as only they tell its direction."""
     for path in [answer["path"]] if answer["path"] else answer["paths"]:
         named = screen.path(path, screen.width - 20, "bold")
         screen.line(named, "  ", worded(answer["status"]), (f"  {project}", "dim"))
+    if answer["module"]:
+        screen.line(("in the module ", "dim"), one_line(answer["module"]["label"]))
     if answer["reason"]:
         screen.line(f"{answer['status'].capitalize()}: {answer['reason'].rstrip('.')}.")
     screen.gap()
     _show_alert(screen, answer)
-    _show_affected(screen, answer["affected"])
+    _show_affected(screen, answer["affected"], edges)
     _show_next(screen, answer["next"])
     _show_active(screen, answer["active"])
     _show_recent(screen, answer["recent"])
@@ -45,24 +48,34 @@ def _show_alert(screen: Screen, answer: Shape) -> None:
         screen.line((f"An agent is told nothing here; {answer['status']} is not the same as safe.", "dim"))
 
 
-def _show_affected(screen: Screen, affected: Sequence[Shape]) -> None:
-    """Print the affected files, the likeliest first; a tail of negligible ones is only counted."""
+def _show_affected(screen: Screen, affected: Sequence[Shape], edges: Mapping[str, Shape]) -> None:
+    """Print the affected files, the surest first; a tail of negligible ones is only counted."""
     if not affected:
         return
-    worth = [item for item in affected if item["probability"] >= _NEGLIGIBLE] or list(affected[:_SHOWN])
+    worth = [item for item in affected if _is_worth_a_line(item)] or list(affected[:_SHOWN])
     screen.heading("Files that may need a change too")
-    screen.grid([affected_row(screen, item) for item in worth])
+    screen.grid([affected_row(screen, item, edges) for item in worth])
     if len(worth) < len(affected):
         rest = counted(len(affected) - len(worth), "more file")
         screen.line((f"and {rest} below {percent(_NEGLIGIBLE)}", "dim"), indent=2)
 
 
-def affected_row(screen: Screen, item: Shape) -> tuple[Text, Text, Text]:
-    """Return one affected file as a row: probability, tier, and the path above its evidence."""
+def _is_worth_a_line(item: Shape) -> bool:
+    return bool(item["tier"] == "confirmed" or item["probability"] >= _NEGLIGIBLE)
+
+
+def affected_row(
+    screen: Screen, item: Shape, edges: Mapping[str, Shape] | None = None
+) -> tuple[Text, Text, Text]:
+    """Return one affected file as a row: probability, tier, and the path above what is known of it."""
     body = screen.path(item["path"], screen.width - _INDENT)
+    edge = (edges or {}).get(item["edge_id"])
+    if edge:
+        first, second = (one_line(name_of(edge[end])) for end in ("from", "to"))
+        body.append(f"\n{statement(edge, first, second)}")
+    elif item["relation"]:
+        body.append(f"\n{relation_words(item['relation'])}")
     why = evidence_words(item["evidence"], item["signals"])
-    if item["relation"]:
-        why = f"{item['relation']} ({item['direction']}); {why}"
     if item["noise"]:
         why += f"; {item['noise']}"
     return Text(percent(item["probability"])), worded(item["tier"]), body.append(f"\n{why}", "dim")
