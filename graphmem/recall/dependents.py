@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from graphmem.graph import Dependent, Dependents, Edge, EdgeStatus, Neighbour, Node
+from graphmem.edge_rows import EdgeRow
+from graphmem.graph import Dependent, Dependents, EdgeStatus, Neighbour, Node
 from graphmem.model import FileStatus
 from graphmem.recall.edges import Edges
 from graphmem.recall.rows import graph_edge
 from graphmem.store.arcs import arcs_of
 from graphmem.store.bounds import checked_depth
-from graphmem.store.port import MAX_DEPTH, Beside, GraphStore, Reached, Towards, Walk
+from graphmem.store.port import MAX_DEPTH, GraphStore, Towards, Walk
 from inference.ranking import WARNING_THRESHOLD
 
 _LOOKED_AT = 200
@@ -33,12 +34,11 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """What the graph said, with names: the walk, and the edges right at the node by status."""
+    """What the graph said: the walk, and the rows of the edges right at the node by status, best first."""
 
-    node: Node
     walk: Walk
-    confirmed: tuple[Dependent, ...]
-    beside: Mapping[EdgeStatus, Sequence[Neighbour]]
+    nodes: Mapping[int, Node]
+    beside: Mapping[EdgeStatus, Sequence[EdgeRow]]
     cuts: tuple[str, ...]
 
 
@@ -60,23 +60,26 @@ def dependents(
     """
     checked_depth(reach.depth)
     heard = _hear(edges, store, node, reach)
-    linked = [near for near in heard.beside[EdgeStatus.CONFIRMED] if near.relation is None]
-    open_ones = heard.beside[EdgeStatus.CANDIDATE]
-    likely = [near for near in open_ones if near.probability >= WARNING_THRESHOLD]
-    possible = [near for near in open_ones if near.probability < WARNING_THRESHOLD]
-    reasons = [*_gaps(heard, reach, len(linked)), *_beyond(edges, node, reach, heard.walk)]
-    if open_ones:
-        reasons.append(_unreviewed(len(likely), len(possible)))
-    if behind is not None:
-        reasons.append(behind)
+    confirmed = _confirmed(heard)
+    linked = [row for row in heard.beside[EdgeStatus.CONFIRMED] if row.relation is None]
+    likely = [row for row in heard.beside[EdgeStatus.CANDIDATE] if row.probability >= WARNING_THRESHOLD]
+    possible = [row for row in heard.beside[EdgeStatus.CANDIDATE] if row.probability < WARNING_THRESHOLD]
+    reasons = [
+        *_gaps(heard, heard.nodes[node]),
+        *_cuts(reach, len(confirmed), len(linked)),
+        *_beyond(edges, node, reach, heard.walk),
+        *_unreviewed(len(likely), len(possible)),
+        *([] if behind is None else [behind]),
+    ]
+    show = _Shown(edges, heard.nodes[node], reach.limit)
     return Dependents(
-        node=heard.node,
+        node=heard.nodes[node],
         complete=not reasons,
         reason="; ".join(reasons) or None,
-        confirmed=heard.confirmed[: reach.limit],
-        linked=tuple(linked[: reach.limit]),
-        likely=tuple(likely[: reach.limit]),
-        possible=tuple(possible[: reach.limit]),
+        confirmed=tuple(confirmed[: reach.limit]),
+        linked=show.neighbours(linked),
+        likely=show.neighbours(likely),
+        possible=show.neighbours(possible),
     )
 
 
@@ -84,58 +87,74 @@ def _hear(edges: Edges, store: GraphStore, node: int, reach: Reach) -> _Heard:
     walk = store.walk(node, reach.towards, reach.depth, max(reach.limit, _LOOKED_AT))
     judged = store.beside(node, _JUDGED, _LOOKED_AT)
     open_ones = store.beside(node, (EdgeStatus.CANDIDATE,), _LOOKED_AT)
-    beside = (*judged.beside, *open_ones.beside)
-    numbers = (node, *(reached.node for reached in walk.reached), *(near.node for near in beside))
-    nodes = edges.references.nodes(numbers)
-    known = edges.by_ids(near.edge for near in beside)
-    found: dict[EdgeStatus, list[Neighbour]] = {status: [] for status in EdgeStatus}
-    for near in _neighbours(beside, nodes, known):
-        if near.status is not EdgeStatus.CANDIDATE or near.node.status is not FileStatus.GONE:
-            found[near.status].append(near)
+    beside = {near.edge: near.node for near in (*judged.beside, *open_ones.beside)}
+    nodes = edges.references.nodes((node, *(item.node for item in walk.reached), *beside.values()))
+    found: dict[EdgeStatus, list[EdgeRow]] = {status: [] for status in EdgeStatus}
+    # As the table knows them by now: the graph may be a moment behind.
+    rows = {row.id: (row, beside[id]) for id, row in edges.rows.by_ids(beside).items()}
+    for row, other in rows.values():
+        is_open = row.status == EdgeStatus.CANDIDATE
+        if other in nodes and not (is_open and nodes[other].status is FileStatus.GONE):
+            found[EdgeStatus(row.status)].append(row)
+    for listed in found.values():
+        listed.sort(key=lambda row: (-row.probability, row.id))
     cuts = dict.fromkeys(cut for cut in (walk.cut, judged.cut, open_ones.cut) if cut is not None)
-    return _Heard(nodes[node], walk, tuple(_confirmed(walk.reached, nodes)), found, tuple(cuts))
+    return _Heard(walk, nodes, found, tuple(cuts))
 
 
-def _confirmed(reached: Sequence[Reached], nodes: Mapping[int, Node]) -> list[Dependent]:
-    """Return what a walk reached with its names, nearest first, then by name."""
-    found = [Dependent(nodes[item.node], item.hops, item.via) for item in reached if item.node in nodes]
+def _confirmed(heard: _Heard) -> list[Dependent]:
+    """Return what the walk reached with its names, nearest first, then by name."""
+    found = [
+        Dependent(heard.nodes[item.node], item.hops, item.via)
+        for item in heard.walk.reached
+        if item.node in heard.nodes
+    ]
     return sorted(found, key=lambda item: (item.hops, item.node.name, item.node.type))
 
 
-def _neighbours(
-    beside: Sequence[Beside], nodes: Mapping[int, Node], edges: Mapping[str, Edge]
-) -> Iterator[Neighbour]:
-    """Yield the neighbours with evidence, as the table knows their edges by now."""
-    for near in sorted(beside, key=lambda item: (-item.probability, item.edge)):
-        edge = edges.get(near.edge)
-        if edge is None or near.node not in nodes:
-            continue
-        yield Neighbour(
-            node=nodes[near.node],
-            probability=edge.probability,
-            edge_id=edge.id,
-            evidence=edge.evidence,
-            kind=edge.kind,
-            status=edge.status,
-            relation=edge.relation,
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How rows of edges at a node are shown."""
+
+    edges: Edges
+    node: Node
+    limit: int
+
+    def neighbours(self, rows: Sequence[EdgeRow]) -> tuple[Neighbour, ...]:
+        """Return the other ends of the first of these edges, with their evidence."""
+        return tuple(
+            Neighbour(
+                node=edge.target if edge.source == self.node else edge.source,
+                probability=edge.probability,
+                edge_id=edge.id,
+                evidence=edge.evidence,
+                kind=edge.kind,
+                status=edge.status,
+                relation=edge.relation,
+            )
+            for edge in self.edges.of(rows[: self.limit])
         )
 
 
 # ---- what may be missing ------------------------------------------------------------------------
 
 
-def _gaps(heard: _Heard, reach: Reach, linked: int) -> Iterator[str]:
-    """Yield why the node itself, a cut or a stale edge may hide something."""
-    if heard.node.status is FileStatus.GONE:
-        yield f"{heard.node.ref} is gone"
+def _gaps(heard: _Heard, node: Node) -> Iterator[str]:
+    """Yield why the node itself, a bound of the graph or a stale edge may hide something."""
+    if node.status is FileStatus.GONE:
+        yield f"{node.ref} is gone"
     if not heard.walk.reached and not any(heard.beside.values()):
-        yield f"nothing is recorded that links {heard.node.ref}"
-    for total, what in ((len(heard.confirmed), "confirmed"), (linked, "linked")):
-        if total > reach.limit:
-            yield f"only the first {reach.limit} of {total} {what} ones are shown"
+        yield f"nothing is recorded that links {node.ref}"
     yield from heard.cuts
     if stale := len(heard.beside[EdgeStatus.STALE]):
-        yield f"{_counted(stale, 'confirmed link')} {'is' if stale == 1 else 'are'} stale"
+        yield "1 confirmed link is stale" if stale == 1 else f"{stale} confirmed links are stale"
+
+
+def _cuts(reach: Reach, confirmed: int, linked: int) -> Iterator[str]:
+    """Yield which lists of settled ones are longer than shown."""
+    for total, what in ((confirmed, "confirmed"), (linked, "linked")):
+        if total > reach.limit:
+            yield f"only the first {reach.limit} of {total} {what} ones are shown"
 
 
 def _beyond(edges: Edges, node: int, reach: Reach, walk: Walk) -> Iterator[str]:
@@ -152,14 +171,9 @@ def _beyond(edges: Edges, node: int, reach: Reach, walk: Walk) -> Iterator[str]:
                 return
 
 
-def _unreviewed(likely: int, possible: int) -> str:
-    """Return how many links nobody has judged yet."""
+def _unreviewed(likely: int, possible: int) -> Iterator[str]:
+    """Yield how many links nobody has judged yet."""
     parts = [f"{count} {tier}" for count, tier in ((likely, "likely"), (possible, "possible")) if count]
-    total = likely + possible
-    return (
-        f"{' and '.join(parts)} link{'' if total == 1 else 's'} {'is' if total == 1 else 'are'} not reviewed"
-    )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    if parts:
+        ending = "link is" if likely + possible == 1 else "links are"
+        yield f"{' and '.join(parts)} {ending} not reviewed"
