@@ -70,7 +70,7 @@ def digest(
 
 def in_progress(set_out: str, actor: str, session: str) -> str:
     """Return what one session is at, in words."""
-    who = ", ".join(_words(name) for name in (actor, f"session {session}") if name)
+    who = ", ".join([*([_words(actor)] if actor else []), f"session {_words(session)}"])
     return f"{_words(set_out)} ({who})" if set_out else who
 
 

@@ -58,8 +58,8 @@ def test_the_digest_tells_size_modules_work_in_progress_tasks_and_health(shop: A
             '- "auth / token": 3 members, active, last change 2026-04-10; open: "Rotate the keys"',
             "- mail: 2 members, new, last change 2026-04-10",
             "- cart: 2 members, quiet, last change 2026-03-02",
-            '- in progress: "send mails later" ("session s-43")',
-            '- in progress: "Fix refresh" (ann, "session s-42")',
+            '- in progress: "send mails later" (session s-43)',
+            '- in progress: "Fix refresh" (ann, session s-42)',
             '- open: "Write to \\u003ceverybody\\u003e"',
             "Health: 6 orphans, 1 stale edge.",
         ]
@@ -105,7 +105,7 @@ def test_without_modules_and_graph_there_is_a_digest_too(recorded: Callable[...,
     with memory.view() as view:
         found = overview(memory.edges(view), memory.journal, None, 200)
     assert found.text == (
-        '1 observation in 1 session of 1 file, 2026-03-01 to 2026-03-01.\n- in progress: Begin ("session s1")'
+        "1 observation in 1 session of 1 file, 2026-03-01 to 2026-03-01.\n- in progress: Begin (session s1)"
     )
 
 
@@ -159,7 +159,7 @@ def test_the_digest_never_exceeds_its_budget_and_stays_one_line_a_thing(
     assert all(line.startswith(("- ", "Health: ")) for line in text.split("\n")[1:])
 
 
-def test_a_larger_budget_tells_at_least_as_much(shop: Any) -> None:
-    sizes = [asked(shop, budget).tokens for budget in range(20, 220, 10)]
-    assert sizes[-1] > sizes[0]
-    assert all(len(asked(shop, budget).text.split("\n")) >= 1 for budget in (20, 40))
+def test_a_larger_budget_tells_more(shop: Any) -> None:
+    lines = [asked(shop, budget).text.count("\n") for budget in (20, 60, 200)]
+    assert lines == sorted(set(lines))
+    assert asked(shop, 20).text == "6 observations in 4 sessions of 6 files, 2026-03-01 to 2026-04-10."
