@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from graphmem.concepts import canonical
@@ -26,6 +27,7 @@ Missing = Callable[[Sequence[str]], set[str]]
 """Tells which of some paths were once seen on the disk and are there no more."""
 
 _CHUNK = 500
+_NEAR = 12
 _SHOWN_LENGTH = 120
 _LIVING = "SELECT path.name AS name FROM file JOIN path ON path.id = file.path WHERE alive = 1"
 _TYPES = frozenset(NodeType)
@@ -158,11 +160,15 @@ class References:
         select, values = _names(name.type), [name.name]
         if name.type is NodeType.CONCEPT and (word := canonical(name.name)) not in ("", name.name):
             values.append(word)
-        found: dict[str, None] = {}
+        found: dict[NodeName, None] = {}
         for value in values:
-            near = nearest(narrowed(self._view.connection, select, value), value)
-            found |= dict.fromkeys(str(NodeName(name.type, entry)) for entry in near)
-        return tuple(found)[:SHOWN]
+            near = nearest(narrowed(self._view.connection, select, value), value, _NEAR)
+            found |= dict.fromkeys(NodeName(name.type, entry) for entry in near)
+        return tuple(islice((str(entry) for entry in found if self._existed(entry)), SHOWN))
+
+    def _existed(self, name: NodeName) -> bool:
+        """Return whether a present name was known at the view's moment."""
+        return self._view.as_of == math.inf or self.number(name) is not None
 
     def _no_file(self, path: str, text: str, field: str) -> UnknownNameError:
         """Return the refusal of bare text: what else has exactly that name comes first."""
@@ -173,7 +179,9 @@ class References:
             NodeName(NodeType.FEATURE, word),
         )
         exact = [str(name) for name in named if self.number(name) is not None]
-        candidates = tuple([*exact, *self.nearest(NodeName(NodeType.FILE, path))][:SHOWN])
+        files = self.nearest(NodeName(NodeType.FILE, path))
+        words = () if "/" in path or len(files) == SHOWN else self.nearest(NodeName(NodeType.CONCEPT, word))
+        candidates = tuple(dict.fromkeys((*exact, *files, *words)))[:SHOWN]
         message = f"No recorded file has the path {_shown(path)}; {_remedy(candidates)}"
         return UnknownNameError(message, field, candidates=candidates)
 

@@ -166,6 +166,20 @@ def test_bare_text_names_files_only_and_offers_whatever_else_has_that_name(
     assert f"file:{TOKEN}" in refused.value.candidates
 
 
+def test_bare_text_that_is_nearly_a_concept_offers_it_too(recorded: Callable[..., Any]) -> None:
+    with pytest.raises(UnknownNameError) as refused:
+        found(recorded(*told()), "refnud")
+    assert refused.value.candidates[-1] == "concept:refund"
+
+
+def test_a_past_moment_is_offered_no_name_that_came_later(recorded: Callable[..., Any]) -> None:
+    memory = recorded(*told(), work(9, "src/auth/tokens.ts"))
+    for as_of, offered in ((None, "file:src/auth/tokens.ts"), (4.0, f"file:{TOKEN}")):
+        with pytest.raises(NotFoundError) as refused:
+            found(memory, "file:src/auth/tokens.tsx", as_of)
+        assert refused.value.candidates[0] == offered
+
+
 def test_a_module_has_members_to_ask_about_instead(recorded: Callable[..., Any]) -> None:
     memory = recorded(*told())
     memory.module("m1", "auth", TOKEN, "concept:auth")
