@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from graphmem.capture.intake import bounded_text
 from graphmem.errors import InvalidInputError, NotFoundError
 from graphmem.graph import Decision, NodeName, NodeType, Relation, VerdictKind
-from graphmem.ledger import Ledger, Proposal, place_of
+from graphmem.ledger import Ledger, Proposal, field_of, place_of
 from graphmem.minting import canonical, edge_between, find, moment, named_request
 from graphmem.nodes import NodeTable, row_of, table_of
 from graphmem.record import storable
@@ -63,7 +63,7 @@ def decide(
         if decision.verdict is VerdictKind.DECLARE:
             raise InvalidInputError(
                 f"{place_of(index, many)}An edge is not declared by its id; name its two ends.",
-                f"decisions[{index}].verdict" if many else "verdict",
+                field_of(index, many, "verdict"),
             )
         edge = _known(ledger, connection, decision.edge, place_of(index, many))
         if edge not in together:
@@ -146,19 +146,18 @@ def _known(ledger: Ledger, connection: sqlite3.Connection, id: str, place: str) 
 def _proposal(
     connection: sqlite3.Connection, declaration: NamedDeclaration, index: int, *, many: bool
 ) -> Proposal:
-    place = place_of(index, many, "declarations")
-    field = f"declarations[{index}]." if many else ""
+    place = place_of(index, many)
     for end, name in (("from", declaration.source), ("to", declaration.target)):
         if name.type is NodeType.MODULE:
             raise InvalidInputError(
                 f"{place}The module {name.name!r} can't be an end of an edge; name one of its members.",
-                f"{field}{end}",
+                field_of(index, many, end),
             )
     request = named_request(connection, declaration.source, declaration.target)
     if request.source == request.target:
         raise InvalidInputError(
             f"{place}{declaration.source} and {declaration.target} are the same; name two different ends.",
-            f"{field}to",
+            field_of(index, many, "to"),
         )
     ends = [find(connection, name, math.inf) for name in (request.source, request.target)]
     source, target = ends

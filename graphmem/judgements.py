@@ -41,9 +41,8 @@ def carry(journal: Journal, database: Database) -> bool:
             if edges:
                 placing.place(edges)
                 _mark(connection, "minted", edges[-1].number)
-            if len(edges) < _BATCH:
-                placing.judge(judged)
-                _mark(connection, "verdicts", last)
+            placing.judge(judged)
+            _mark(connection, "verdicts", last)
         did = True
 
 

@@ -178,11 +178,8 @@ class Ledger:
                         f"{place_of(index, many)}There is no edge {decision.edge!r}; list them with "
                         "`graphmem edges`."
                     )
-            whole = [
-                completed(decision, f"decisions[{index}]." if many else "")
-                for index, decision in enumerate(decisions)
-            ]
-            return _append(connection, whole, at, together, "decisions" if many else "")
+            whole = [completed(decision, field_of(index, many)) for index, decision in enumerate(decisions)]
+            return _append(connection, whole, at, together)
 
     def declare(self, proposals: Sequence[Proposal], project: str, named_at: float, at: float) -> list[str]:
         """Mint what has no id yet and append the declarations, all or none; return an edge for each.
@@ -213,7 +210,7 @@ class Ledger:
                         edge, VerdictKind.DECLARE, proposal.relation, direction, proposal.note, proposal.by
                     )
                 )
-            _append(connection, decisions, at, together, "declarations" if len(proposals) > 1 else "")
+            _append(connection, decisions, at, together)
         return edges
 
     def history(self, edges: Iterable[str]) -> dict[str, tuple[Verdict, ...]]:
@@ -242,9 +239,14 @@ class Ledger:
         return {edge: tuple(verdicts) for edge, verdicts in found.items()}
 
 
-def place_of(index: int, many: bool, what: str = "decisions") -> str:
-    """Return what a refusal says first: which entry of many it speaks of."""
-    return f"{what}[{index}]: " if many else ""
+def place_of(index: int, many: bool) -> str:
+    """Return what a refusal says first: which item of many it speaks of, counted from 0."""
+    return f"Item {index}: " if many else ""
+
+
+def field_of(index: int, many: bool, name: str = "") -> str:
+    """Return a field's name as a refusal gives it: that of an item of many is such as `3.relation`."""
+    return f"{index}.{name}" if many else name
 
 
 def _mint(connection: sqlite3.Connection, pair: MintRequest, project: str, at: float) -> Minted:
@@ -270,14 +272,13 @@ def _append(
     decisions: Sequence[Decision],
     at: float,
     together: Mapping[str, int],
-    batch: str,
 ) -> set[str]:
     """Append what is a change, each judged by what stands after those before it."""
     histories = _histories(connection, (decision.edge for decision in decisions))
     changed: set[str] = set()
     for index, decision in enumerate(decisions):
         history = histories.setdefault(decision.edge, [])
-        if not is_change(history, decision, place_of(index, bool(batch), batch)):
+        if not is_change(history, decision, place_of(index, len(decisions) > 1)):
             continue
         verdict = Verdict(
             0,

@@ -85,9 +85,15 @@ def catch_up(
 
 
 def project(
-    database: Database, entries: Sequence[Entry], removals: Sequence[Removal], ledger: Ledger
+    database: Database,
+    entries: Sequence[Entry],
+    removals: Sequence[Removal] = (),
+    ledger: Ledger | None = None,
 ) -> None:
-    """Apply entries and removals in one transaction and move the watermark."""
+    """Apply entries and removals in one transaction and move the watermark.
+
+    `ledger` holds the edges that were carried into this file, None where there can't be any.
+    """
     ordered = sorted(entries, key=lambda entry: (entry.observation.at, entry.seq))
     with database.write() as connection:
         freshness = Freshness(connection)
@@ -111,7 +117,8 @@ def project(
             _mark(connection, "entries", max(entry.seq for entry in ordered))
             _count(connection, "applied", len(ordered))
             _count(connection, "observations", len(ordered))
-        follow_names(connection, ledger, claimed, unused)
+        if ledger is not None:
+            follow_names(connection, ledger, claimed, unused)
 
 
 def _mark(connection: sqlite3.Connection, key: str, value: int) -> None:

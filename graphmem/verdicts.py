@@ -79,7 +79,7 @@ def completed(decision: Decision, field: str = "") -> Decision:
 
     Args:
         decision: as it came.
-        field: what refusals put before the name of the field, such as `decisions[3].`.
+        field: what refusals put before the name of the field, such as `3.`.
 
     Raises:
         InvalidInputError: a direction without a relation, or a relation where none can stand.
@@ -112,7 +112,7 @@ def is_change(history: Sequence[Verdict], decision: Decision, place: str = "") -
     Args:
         history: the edge's verdicts so far.
         decision: see `completed`.
-        place: put before the sentence of a refusal, such as `decisions[3]: `.
+        place: put before the sentence of a refusal, such as `Item 3: `.
 
     Raises:
         ConflictError: the edge is retired, there is nothing to undo, or nothing confirmed to retire.

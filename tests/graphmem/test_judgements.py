@@ -324,6 +324,14 @@ def test_a_name_forgotten_while_its_edge_was_on_the_way_is_taken_back() -> None:
     assert snapshot(rebuilt(journal))["minted"] == []
 
 
+def test_a_rebuild_in_many_batches_takes_back_no_edge_whose_names_come_last() -> None:
+    journal, database = in_memory()
+    journal.append([work(f"o{number}", float(number), f"{number}.py") for number in range(1_100)], 0.0)
+    told(journal, database, work("last", 2_000.0, "x", "y"))
+    id = mint(journal, database, file("x"), file("y"))
+    assert [row[0] for row in snapshot(rebuilt(journal))["minted"]] == [id]
+
+
 def test_where_edges_stood_is_known_for_any_past_moment() -> None:
     journal, database = in_memory()
     told(journal, database, work("o1", 10.0, "a", "b"))

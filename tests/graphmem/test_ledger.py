@@ -167,8 +167,8 @@ def test_what_is_no_change_is_not_stored(journal: Journal, ledger: Ledger) -> No
 @pytest.mark.parametrize(
     ("bad", "error", "sentence"),
     [
-        (lambda ids: Decision("0123", CONFIRM), NotFoundError, r"decisions\[1\]: There is no edge '0123'"),
-        (lambda ids: Decision(ids[1], UNDO), ConflictError, r"decisions\[1\]: .*no verdict left to undo"),
+        (lambda ids: Decision("0123", CONFIRM), NotFoundError, r"Item 1: There is no edge '0123'"),
+        (lambda ids: Decision(ids[1], UNDO), ConflictError, r"Item 1: .*no verdict left to undo"),
         (lambda ids: Decision(ids[1], VerdictKind.RETIRE), ConflictError, "reject it instead"),
         (lambda ids: Decision(ids[1], CONFIRM, None, Direction.BOTH), InvalidInputError, "relation"),
     ],
@@ -255,7 +255,7 @@ def test_a_declaration_on_a_retired_edge_stores_nothing_of_its_batch(
     (retired,) = ledger.mint([pair("a", "b")], "p", 1.0)
     ledger.judge([Decision(retired, CONFIRM), Decision(retired, VerdictKind.RETIRE)], 1.0, {})
     before = journal.head()
-    with pytest.raises(ConflictError, match=r"declarations\[1\]: .* is retired"):
+    with pytest.raises(ConflictError, match=r"Item 1: .* is retired"):
         ledger.declare(
             [Proposal(pair(*names), Relation.TESTS) for names in (("x", "y"), ("a", "b"))], "p", 1.0, 2.0
         )

@@ -186,6 +186,8 @@ def test_a_name_means_what_it_meant_at_that_moment_or_came_to_mean_first(world: 
     old, new = world.node("a", 25.0), world.node("a", 30.0)
     assert old == world.node("b") != new
     assert world.node("a", 0.0) == old
+    world.see(40.0, rename=("a", "b"))
+    assert world.node("b") == new
     assert world.node("b", 0.0) == old
 
 

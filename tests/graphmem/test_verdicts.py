@@ -115,8 +115,8 @@ def test_a_relation_or_direction_out_of_place_is_refused_by_name(
     decision: Decision, field: str, sentence: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=sentence) as refused:
-        completed(decision, "decisions[2].")
-    assert refused.value.field == f"decisions[2].{field}"
+        completed(decision, "2.")
+    assert refused.value.field == f"2.{field}"
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_what_may_not_follow_is_a_conflict_with_the_remedy(
     before: list[VerdictKind | Decision], decision: Decision, sentence: str
 ) -> None:
     with pytest.raises(ConflictError, match=sentence) as refused:
-        is_change(told(*before), decision, "decisions[1]: ")
-    assert str(refused.value).startswith("decisions[1]: The edge e ")
+        is_change(told(*before), decision, "Item 1: ")
+    assert str(refused.value).startswith("Item 1: The edge e ")
 
 
 # ---- any sequence ------------------------------------------------------------------------------
