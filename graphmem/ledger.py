@@ -249,12 +249,17 @@ def field_of(index: int, many: bool, name: str = "") -> str:
     return f"{index}.{name}" if many else name
 
 
-def _mint(connection: sqlite3.Connection, pair: MintRequest, project: str, at: float) -> Minted:
+def edge_id(project: str, pair: MintRequest, number: int = 0) -> str:
+    """Return the id a pair is minted under, `number` telling apart pairs of the same first names."""
     first = sorted((str(pair.first_source or pair.source), str(pair.first_target or pair.target)))
+    text = "\0".join((project, *first, *([str(number)] if number else [])))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_ID_BYTES).hexdigest()
+
+
+def _mint(connection: sqlite3.Connection, pair: MintRequest, project: str, at: float) -> Minted:
     names = {pair.source, pair.target}
     for number in count():
-        text = "\0".join((project, *first, *([str(number)] if number else [])))
-        id = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_ID_BYTES).hexdigest()
+        id = edge_id(project, pair, number)
         taken = _by_id(connection, id)
         if taken is None:
             break
