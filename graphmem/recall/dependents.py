@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from graphmem.edge_rows import EdgeRow
 from graphmem.graph import Dependent, Dependents, EdgeStatus, Neighbour, Node
+from graphmem.graph_content import graph_edge
 from graphmem.model import FileStatus
 from graphmem.recall.edges import Edges
-from graphmem.recall.rows import graph_edge
 from graphmem.store.arcs import arcs_of
 from graphmem.store.bounds import checked_depth
 from graphmem.store.port import MAX_DEPTH, GraphStore, Towards, Walk

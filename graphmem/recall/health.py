@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from graphmem.edge_rows import EdgeRow
 from graphmem.graph import EdgeOrder, EdgeStatus, Health, HealthCounts, ModuleName, Node
+from graphmem.graph_content import graph_edge
 from graphmem.model import FileStatus
 from graphmem.nodes import NodeTable, number_of, row_of, table_of
 from graphmem.postings import View
 from graphmem.recall.edges import Edges
-from graphmem.recall.rows import RowFilter, graph_edge
+from graphmem.recall.rows import RowFilter
 from graphmem.store.arcs import arcs_of
 from graphmem.store.port import GraphStore
 

@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from graphmem.edge_rows import SELECT_EDGE, EdgeRow, read_row
-from graphmem.graph import Direction, EdgeKind, EdgeOrder, EdgeStatus, Origin, Relation
+from graphmem.graph import EdgeKind, EdgeOrder, EdgeStatus, Origin
 from graphmem.minting import canonical
 from graphmem.nodes import NodeTable, table_of
 from graphmem.postings import View
-from graphmem.store.port import GraphEdge
 
 _CHUNK = 500
 _KEYS = {
@@ -144,7 +143,7 @@ class TableRows:
 
 
 class ListedRows:
-    """Rows that were made for one question, such as those of a past moment.
+    """Rows that were made for one question, such as those of a past moment (`graphmem.past_promotion`).
 
     Args:
         rows: the edges.
@@ -184,20 +183,6 @@ class ListedRows:
     def count(self, status: EdgeStatus) -> int:
         """See `EdgeRows.count`."""
         return sum(row.status == status for row in self._rows.values())
-
-
-def graph_edge(row: EdgeRow) -> GraphEdge:
-    """Return a row as the graph holds it."""
-    return GraphEdge(
-        row.id,
-        row.source,
-        row.target,
-        EdgeKind(row.kind),
-        EdgeStatus(row.status),
-        row.probability,
-        None if row.relation is None else Relation(row.relation),
-        None if row.direction is None else Direction(row.direction),
-    )
 
 
 def _is_loose(row: EdgeRow) -> bool:

@@ -19,19 +19,18 @@ from graphmem.capture.source import Batch, Importer, ImportTally
 from graphmem.database import Database
 from graphmem.derived import open_derived
 from graphmem.errors import SourceError
-from graphmem.graph import EdgeOrder, EdgeStatus, NodeName
+from graphmem.graph import NodeName
+from graphmem.graph_content import content, mark
 from graphmem.identity import PathResolver
 from graphmem.instant import from_iso
 from graphmem.journal import Journal
-from graphmem.model import FileStatus, ImportReport, Observation, Receipt
+from graphmem.model import ImportReport, Observation, Receipt
 from graphmem.nodes import NodeTable, number_of
 from graphmem.postings import Postings, View
 from graphmem.projection import catch_up
 from graphmem.recall.edges import Edges
-from graphmem.recall.rows import RowFilter, TableRows, graph_edge
 from graphmem.references import References
 from graphmem.store.memory import MemoryStore
-from graphmem.store.port import GraphContent, GraphNode, GraphObservation, Mark
 
 NOON = from_iso("2026-05-01T12:00:00Z")
 
@@ -215,33 +214,10 @@ class Recorded:
         return Edges(view, self.journal.ledger, **more)
 
     def graph(self) -> MemoryStore:
-        """Return a graph of all files, all edges and the files that observations touched."""
+        """Return the graph of what the derived file holds."""
         store = MemoryStore()
         with self.view() as view:
-            rows = TableRows(view).listed(RowFilter(tuple(EdgeStatus)), EdgeOrder.VALUE, 1_000_000)
-            files = [
-                number_of(NodeTable.FILE, row[0]) for row in view.connection.execute("SELECT id FROM file")
-            ]
-            ends = [end for row in rows for end in (row.source, row.target)]
-            nodes = References(view).nodes((*files, *ends))
-            seen: dict[int, GraphObservation] = {}
-            query = (
-                "SELECT DISTINCT seq, observation.at, title, file FROM touch JOIN observation USING (seq)"
-                " ORDER BY seq, file"
-            )
-            for seq, at, title, file in view.connection.execute(query):
-                before = seen.get(seq, GraphObservation(seq, at, title, ""))
-                touched = (*before.touched, number_of(NodeTable.FILE, file))
-                seen[seq] = before._replace(touched=touched)
-        content = GraphContent(
-            [
-                GraphNode(number, node.type, node.name, node.status is FileStatus.KNOWN)
-                for number, node in nodes.items()
-            ],
-            [graph_edge(row) for row in rows],
-            list(seen.values()),
-        )
-        store.load(content, Mark(1, 1, 1))
+            store.load(content(view.connection), mark(view.connection))
         return store
 
     def module(self, id: str, label: str, *members: str, level: int = 0) -> None:
