@@ -1,0 +1,269 @@
+"""Promise: however it came about, promotion ends in what a full run over a rebuilt derived.db gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphmem.database import Database
+from graphmem.decisions import NamedDeclaration, decide, declare
+from graphmem.derived import open_derived
+from graphmem.edge_facts import EdgeFacts, ListedOffers
+from graphmem.edge_rows import SELECT_EDGE, EdgeRow, read_row
+from graphmem.errors import ConflictError, InvalidInputError
+from graphmem.graph import Decision, NodeName, NodeType, Relation, VerdictKind
+from graphmem.journal import Journal
+from graphmem.judgements import standings_until
+from graphmem.model import Observation, Rename
+from graphmem.past_promotion import promoted_at
+from graphmem.postings import Postings, View
+from graphmem.projection import catch_up
+from graphmem.promotion import promote, settle_verdicts
+
+PATHS = ["src/a.py", "src/b.py", "lib/c.py", "lib/d.py", "e.lock"]
+HOUR = 3_600.0
+path = st.sampled_from(PATHS)
+several = st.lists(path, max_size=3, unique=True).map(tuple)
+OPENED: list[Journal | Database] = []
+
+
+@pytest.fixture(autouse=True)
+def closed_afterwards() -> Iterator[None]:
+    """Close what a test opened, however many examples it tried."""
+    yield
+    while OPENED:
+        OPENED.pop().close()
+
+
+def names(database: Database) -> dict[int, str]:
+    """Every node by names that do not depend on how rows are numbered."""
+    queries = (
+        "SELECT file.id * 4, 'file:' || own.name || ' born ' || first.name FROM file"
+        " JOIN path AS own ON own.id = file.path JOIN path AS first ON first.id = file.first_path",
+        "SELECT id * 4 + 1, 'concept:' || name FROM concept",
+        "SELECT id * 4 + 2, 'contract:' || name FROM contract",
+        "SELECT id * 4 + 3, type || ':' || name FROM named",
+    )
+    with database.read() as connection:
+        return {node: name for query in queries for node, name in connection.execute(query)}
+
+
+def promoted(database: Database) -> dict[str, list[Any]]:
+    """What promotion made, by content: names instead of row numbers."""
+    ref = names(database)
+    with database.read() as connection:
+        ids = dict(connection.execute("SELECT seq, id FROM observation"))
+        found: dict[str, list[Any]] = {}
+        for table, order in (("offer", "source, target"), ("edge", "id")):
+            cursor = connection.execute(f"SELECT * FROM {table} ORDER BY {order}")
+            columns = [column[0] for column in cursor.description]
+            rows = [dict(zip(columns, row, strict=True)) for row in cursor]
+            for row in rows:
+                row["keys"] = [ids[int(key)] for key in row["keys"].split()]
+                row["source"], row["target"] = ref[row["source"]], ref[row["target"]]
+            found[table] = sorted(rows, key=repr)
+    return found
+
+
+class Project:
+    """A journal and its derived file, told things in any order."""
+
+    def __init__(self) -> None:
+        self.journal, self.database = Journal(None), open_derived(None)
+        OPENED.extend((self.journal, self.database))
+        self.ids: list[str] = []
+        self.clock = 1_000 * HOUR
+
+    def tell(self, observations: list[Observation]) -> None:
+        self.journal.append(observations, 0.0)
+        self.ids += [observation.id for observation in observations]
+        catch_up(self.journal, self.database)
+
+    def forget(self, id: str) -> None:
+        self.ids.remove(id)
+        self.journal.forget(id, 0.0)
+        catch_up(self.journal, self.database)
+
+    def judge(self, edge: str, verdict: VerdictKind, relation: Relation | None) -> None:
+        self.clock += HOUR
+        decision = Decision(edge, verdict, relation if verdict is VerdictKind.CONFIRM else None)
+        try:
+            with self.database.read() as connection:
+                decide(self.journal.ledger, connection, [decision], self.clock)
+        except ConflictError:
+            return
+        catch_up(self.journal, self.database)
+        settle_verdicts(self.database)
+
+    def declare(self, source: str, target: NodeName) -> None:
+        self.clock += HOUR
+        declaration = NamedDeclaration(NodeName(NodeType.FILE, source), target, Relation.DEPENDS_ON)
+        try:
+            with self.database.read() as connection:
+                declare(self.journal.ledger, connection, [declaration], "p", self.clock)
+        except (ConflictError, InvalidInputError):
+            return
+        catch_up(self.journal, self.database)
+        settle_verdicts(self.database)
+
+    def promote(self, ignore: tuple[str, ...] = ()) -> None:
+        promote(self.journal, self.database, "p", ignore)
+        catch_up(self.journal, self.database)
+
+    def edges(self) -> list[str]:
+        with self.database.read() as connection:
+            return [row[0] for row in connection.execute("SELECT id FROM edge ORDER BY id")]
+
+    def rebuilt(self) -> Database:
+        database = open_derived(None)
+        OPENED.append(database)
+        catch_up(self.journal, database)
+        return database
+
+
+@st.composite
+def observation(draw: st.DrawFn, number: int) -> Observation:
+    pairs = draw(
+        st.lists(
+            st.tuples(path, path).filter(lambda pair: pair[0] != pair[1]), max_size=draw(st.integers(0, 1))
+        )
+    )
+    renames = tuple(Rename(old, new) for old, new in pairs) if draw(st.integers(0, 4)) == 0 else ()
+    moved = {name for rename in renames for name in (rename.old, rename.new)}
+    deleted = tuple(p for p in draw(several) if p not in moved)[:1] if draw(st.integers(0, 4)) == 0 else ()
+    modified = tuple(p for p in draw(several) if p not in moved and p not in deleted)
+    return Observation(
+        id=f"o{number}",
+        session=draw(st.sampled_from(["s1", "s2", "s3", "s4"])),
+        at=HOUR * draw(st.integers(1, 60)),
+        actor=draw(st.sampled_from(["ann", "bo"])),
+        title=draw(st.sampled_from(["Fix login", "支付 timeout", "Move POST /api/v1/pay to /api/v2/pay"])),
+        type=draw(st.sampled_from(["change", "change", "change", "snapshot"])),
+        concepts=draw(st.sampled_from([(), ("auth",), ("auth", "payment")])),
+        files_read=draw(several),
+        files_modified=modified,
+        files_added=modified[:1] if draw(st.integers(0, 3)) == 0 else (),
+        files_deleted=deleted,
+        renames=renames,
+    )
+
+
+# With so many files at rest a run looks at the dirty ones alone.
+RESTING = [
+    Observation(id=f"o{number}", session="s0", at=0.0, title="Begin", files_modified=(f"rest/{number}.py",))
+    for number in range(1, 61)
+]
+VERDICTS = [VerdictKind.CONFIRM, VerdictKind.REJECT, VerdictKind.UNDO, VerdictKind.RETIRE]
+TARGETS = [
+    NodeName(NodeType.FILE, "src/b.py"),
+    NodeName(NodeType.FEATURE, "f1"),
+    NodeName(NodeType.CONTRACT, "POST /api/v2/pay"),
+    NodeName(NodeType.CONCEPT, "auth"),
+]
+
+
+def happen(project: Project, data: st.DataObject) -> None:
+    """Let one thing happen that is possible now."""
+    possible = ["tell", "tell", "promote", "declare"]
+    if project.ids:
+        possible.append("forget")
+    edges = project.edges()
+    if edges:
+        possible += ["judge", "judge"]
+    match data.draw(st.sampled_from(possible)):
+        case "tell":
+            first = 1 + max((int(id[1:]) for id in project.ids), default=project.journal.written().entries)
+            first = max(first, project.journal.written().entries + 1)
+            count = data.draw(st.integers(1, 4))
+            project.tell([data.draw(observation(first + index)) for index in range(count)])
+        case "forget":
+            project.forget(data.draw(st.sampled_from(project.ids)))
+        case "judge":
+            relation = data.draw(st.sampled_from([None, Relation.DEPENDS_ON]))
+            project.judge(data.draw(st.sampled_from(edges)), data.draw(st.sampled_from(VERDICTS)), relation)
+        case "declare":
+            project.declare(data.draw(st.sampled_from(PATHS)), data.draw(st.sampled_from(TARGETS)))
+        case "promote":
+            project.promote()
+
+
+def assert_equals_a_full_run(project: Project, ignore: tuple[str, ...] = ()) -> None:
+    project.promote(ignore)
+    fresh = project.rebuilt()
+    promote(project.journal, fresh, "p", ignore)
+    assert promoted(project.database) == promoted(fresh)
+    with project.database.read() as connection:
+        assert connection.execute("SELECT * FROM dirty").fetchall() == []
+        assert connection.execute("SELECT * FROM unsettled").fetchall() == []
+
+
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(st.data())
+def test_any_run_of_events_ends_in_what_a_full_run_gives(data: st.DataObject) -> None:
+    project = Project()
+    project.tell(RESTING)
+    project.tell([data.draw(observation(number)) for number in range(61, 73)])
+    project.promote()
+    for _ in range(data.draw(st.integers(1, 12))):
+        happen(project, data)
+    assert_equals_a_full_run(project)
+    while OPENED:
+        OPENED.pop().close()
+
+
+def past_rows(project: Project, moment: float) -> list[Any]:
+    """The edges of a past moment by names."""
+    with Postings(project.database).view(moment) as view:
+        standings = standings_until(project.journal.ledger, moment)
+        return by_names(promoted_at(view, standings, "p").rows, view)
+
+
+def present_rows(project: Project) -> list[Any]:
+    with Postings(project.database).view() as view:
+        return by_names([read_row(row) for row in view.connection.execute(SELECT_EDGE)], view)
+
+
+def by_names(rows: Iterable[EdgeRow], view: View) -> list[Any]:
+    ids = dict(view.connection.execute("SELECT seq, id FROM observation"))
+    facts = EdgeFacts(view, ListedOffers(()), {})
+    found = []
+    for row in rows:
+        ends = facts.refs((row.source, row.target))
+        named = row._asdict() | {"source": ends[row.source], "target": ends[row.target]}
+        found.append(named | {"keys": [ids[key] for key in row.keys]})
+    return sorted(found, key=repr)
+
+
+@pytest.mark.slow
+@settings(max_examples=40)
+@given(st.data())
+def test_a_past_moment_gives_what_was_promoted_then(data: st.DataObject) -> None:
+    made = [data.draw(observation(number)) for number in range(1, 31)]
+    moment = HOUR * data.draw(st.integers(20, 55))
+    project = Project()
+    project.clock = moment - 20 * HOUR
+    project.tell([one for one in made if one.at <= moment])
+    project.promote()
+    for _ in range(data.draw(st.integers(0, 3))):
+        if edges := project.edges():
+            project.judge(data.draw(st.sampled_from(edges)), data.draw(st.sampled_from(VERDICTS)), None)
+    project.promote()
+    then = present_rows(project)
+    project.clock = moment
+    project.tell([one for one in made if one.at > moment])
+    for _ in range(data.draw(st.integers(0, 6))):
+        happen_later(project, data)
+    project.promote()
+    assert past_rows(project, moment) == then
+
+
+def happen_later(project: Project, data: st.DataObject) -> None:
+    """Let something happen that is none of the past's business."""
+    project.promote()
+    if edges := project.edges():
+        project.judge(data.draw(st.sampled_from(edges)), data.draw(st.sampled_from(VERDICTS)), None)
