@@ -1,0 +1,91 @@
+"""Owns the last work on a project's files in short: what each observation changed and what it was about.
+
+It is not any one file's history (`graphmem.postings`). Bulk changes and snapshots, which say nothing about
+what belongs together, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from graphmem.postings import View
+from inference.lineage import Change
+
+WORKS = 20_000
+"""So many of the last observations are looked at."""
+
+_CHUNK = 500
+_LAST = (
+    "SELECT seq, at, id, title FROM observation WHERE pairs = 1 AND size > 0 AND at <= ?"
+    " ORDER BY at DESC, seq DESC LIMIT ?"
+)
+
+
+class Work(NamedTuple):
+    """An observation that changed files, by their ids."""
+
+    seq: int
+    at: float
+    id: str
+    title: str
+    files: tuple[int, ...]
+
+
+class Contract(NamedTuple):
+    """A contract that an observation named, and what that observation says replaced it."""
+
+    seq: int
+    name: str
+    superseded_by: str | None
+
+
+class WorkLog:
+    """The last observations of a view that changed files, newest first."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        limits = (view.as_of, WORKS)
+        files: dict[int, list[int]] = {}
+        for seq, file in view.connection.execute(
+            f"SELECT touch.seq, touch.file FROM ({_LAST}) AS last JOIN touch USING (seq)"
+            " WHERE change != ? AND repeated = 0 ORDER BY touch.seq, ord",
+            (*limits, Change.READ),
+        ):
+            files.setdefault(seq, []).append(file)
+        self.works = tuple(
+            Work(seq, at, id, title, tuple(files.get(seq, ())))
+            for seq, at, id, title in view.connection.execute(_LAST, limits)
+        )
+
+    def concepts(self, works: Iterable[Work]) -> Iterator[tuple[Work, Mapping[str, float]]]:
+        """Yield what each of these observations was about, concept to weight."""
+        listed = list(works)
+        uses = self._view.concepts(work.seq for work in listed)
+        names = self._view.concept_names({concept for weights in uses.values() for concept in weights})
+        for work in listed:
+            yield work, {names[concept]: weight for concept, weight in uses[work.seq].items()}
+
+    def uses(self, concepts: Iterable[str]) -> dict[str, int]:
+        """Return in how many observations each of these concepts stands."""
+        rows = self._chunked("SELECT name, uses FROM concept WHERE name IN ({})", list(concepts))
+        return dict(rows)
+
+    def contracts(self, works: Iterable[Work]) -> list[Contract]:
+        """Return the contracts that these observations named, in their order, then by name."""
+        order = {work.seq: place for place, work in enumerate(works)}
+        rows = self._chunked(
+            "SELECT seq, name, superseded_by FROM contract_use JOIN contract ON contract.id = contract"
+            " WHERE seq IN ({})",
+            list(order),
+        )
+        return sorted(map(Contract._make, rows), key=lambda found: (order[found.seq], found.name))
+
+    def _chunked(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Run a query with `IN ({})` over any number of values."""
+        rows: list[tuple[Any, ...]] = []
+        for start in range(0, len(values), _CHUNK):
+            chunk = values[start : start + _CHUNK]
+            places = ",".join("?" * len(chunk))
+            rows += self._view.connection.execute(query.format(places), chunk).fetchall()
+        return rows
