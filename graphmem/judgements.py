@@ -11,9 +11,10 @@ import sqlite3
 from collections.abc import Collection, Iterable, Mapping
 
 from graphmem.database import Database
+from graphmem.graph import NodeType
 from graphmem.journal import Journal
 from graphmem.ledger import Ledger, Minted
-from graphmem.minting import is_lost, resolve
+from graphmem.minting import observed, resolve
 from graphmem.nodes import NodeTable, number_of, row_of, table_of
 from graphmem.verdicts import Standing, standing
 
@@ -85,13 +86,17 @@ class _Placing:
         """Resolve these edges; those that lost an end and were never judged are taken back."""
         connection = self._connection
         before = _rows(connection, (edge.id for edge in edges))
-        lost = (edge.id for edge in edges if _has_lost_end(connection, edge))
+        known = {edge.id: [observed(connection, name, edge.at) for name in edge.names] for edge in edges}
+        lost = (edge.id for edge in edges if _has_lost_end(edge, known[edge.id]))
         pruned = self._ledger.prune(lost)
-        after = {
-            edge.id: (resolve(connection, edge.source, edge.at), resolve(connection, edge.target, edge.at))
-            for edge in edges
-            if edge.id not in pruned
-        }
+        after: dict[str, tuple[int, int]] = {}
+        for edge in edges:
+            if edge.id not in pruned:
+                source, target = (
+                    resolve(connection, name, edge.at) if node is None else node
+                    for name, node in zip(edge.names, known[edge.id], strict=True)
+                )
+                after[edge.id] = source, target
         changed = {edge.id: edge for edge in edges if before.get(edge.id) != after.get(edge.id)}
         self._unsettle_pairs(before[id] for id in changed if id in before)
         connection.executemany("DELETE FROM minted WHERE id = ?", [(id,) for id in changed])
@@ -132,8 +137,10 @@ class _Placing:
         )
 
 
-def _has_lost_end(connection: sqlite3.Connection, edge: Minted) -> bool:
-    return any(is_lost(connection, name, edge.at) for name in (edge.source, edge.target))
+def _has_lost_end(edge: Minted, nodes: Iterable[int | None]) -> bool:
+    """Return whether an end is no feature and yet named by no observation."""
+    ends = zip(edge.names, nodes, strict=True)
+    return any(node is None and name.type is not NodeType.FEATURE for name, node in ends)
 
 
 def _rows(connection: sqlite3.Connection, ids: Iterable[str]) -> Mapping[str, tuple[int, int]]:

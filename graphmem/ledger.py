@@ -36,6 +36,11 @@ class Minted(NamedTuple):
     target: NodeName
     at: float
 
+    @property
+    def names(self) -> tuple[NodeName, NodeName]:
+        """Both ends' names."""
+        return self.source, self.target
+
 
 class MintRequest(NamedTuple):
     """A pair of nodes that needs an id.

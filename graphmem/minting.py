@@ -18,7 +18,6 @@ from graphmem.nodes import NodeTable, number_of, row_of, table_of
 from graphmem.record import storable
 
 _TABLES = {NodeType.CONCEPT: NodeTable.CONCEPT, NodeType.CONTRACT: NodeTable.CONTRACT}
-_OBSERVED = (NodeType.FILE, *_TABLES)
 _OF_THE_PAIR = (
     "SELECT minted.id, source, target FROM minted LEFT JOIN judgement ON judgement.edge = minted.id"
     " WHERE (source = ? AND target = ?) OR (source = ? AND target = ?)"
@@ -43,7 +42,7 @@ def find(connection: sqlite3.Connection, name: NodeName, at: float) -> int | Non
     A path means the file that had claimed it last by then; one that nobody had claimed by then the file that
     claimed it first.
     """
-    found = _observed(connection, name, at)
+    found = observed(connection, name, at)
     if found is not None:
         return found
     row = connection.execute("SELECT id FROM named WHERE type = ? AND name = ?", name).fetchone()
@@ -59,12 +58,8 @@ def resolve(connection: sqlite3.Connection, name: NodeName, at: float) -> int:
     return number_of(NodeTable.NAMED, int(added.lastrowid or 0))
 
 
-def is_lost(connection: sqlite3.Connection, name: NodeName, at: float) -> bool:
-    """Return whether a file, concept or contract is named that no observation names; a feature never is."""
-    return name.type in _OBSERVED and _observed(connection, name, at) is None
-
-
-def _observed(connection: sqlite3.Connection, name: NodeName, at: float) -> int | None:
+def observed(connection: sqlite3.Connection, name: NodeName, at: float) -> int | None:
+    """Return the same for files, concepts and contracts that observations name; None for every other name."""
     if name.type is NodeType.FILE:
         claims = "SELECT claim.file FROM path JOIN claim ON claim.path = path.id WHERE name = ?"
         row = connection.execute(
@@ -94,16 +89,20 @@ def moment(connection: sqlite3.Connection) -> float:
 
 def mint_request(connection: sqlite3.Connection, source: int, target: int) -> MintRequest:
     """Return what `Ledger.mint` needs to know of a pair of nodes; the moment of its names is `moment`."""
-    one, other = _naming(connection, source), _naming(connection, target)
-    return MintRequest(one.name, other.name, one.first, other.first, max(one.since, other.since))
+    return _request(_naming(connection, source), _naming(connection, target))
 
 
 def named_request(connection: sqlite3.Connection, source: NodeName, target: NodeName) -> MintRequest:
     """Return the same for a pair of names as they are meant now."""
+    nodes = [observed(connection, name, math.inf) for name in (source, target)]
     one, other = (
         _Naming(name, name, -math.inf) if node is None else _naming(connection, node)
-        for name, node in ((name, _observed(connection, name, math.inf)) for name in (source, target))
+        for name, node in zip((source, target), nodes, strict=True)
     )
+    return _request(one, other)
+
+
+def _request(one: _Naming, other: _Naming) -> MintRequest:
     return MintRequest(one.name, other.name, one.first, other.first, max(one.since, other.since))
 
 
@@ -180,7 +179,8 @@ def mint_all(
     """
     known = {pair: edge_between(connection, *pair) for pair in pairs}
     new = [pair for pair, edge in known.items() if edge is None]
-    requests = [mint_request(connection, *pair) for pair in new]
+    naming = {node: _naming(connection, node) for node in {node for pair in new for node in pair}}
+    requests = [_request(naming[source], naming[target]) for source, target in new]
     made = dict(zip(new, ledger.mint(requests, project, moment(connection)), strict=True))
     edges = ledger.edges(made.values())
     for pair, request in zip(new, requests, strict=True):

@@ -17,12 +17,12 @@ from graphmem.minting import (
     canonical,
     edge_between,
     find,
-    is_lost,
     mint_all,
     mint_request,
     minted_edge,
     moment,
     named_request,
+    observed,
     resolve,
 )
 from graphmem.model import Observation, Rename
@@ -199,7 +199,7 @@ def test_a_name_nobody_knows_gets_a_row_of_its_own_once(world: World) -> None:
         assert nodes[0] == nodes[2] != nodes[1]
         assert {table_of(node) for node in nodes} == {NodeTable.NAMED}
         assert find(connection, feature, 5.0) == nodes[0]
-        assert (is_lost(connection, feature, 1.0), is_lost(connection, contract, 1.0)) == (False, True)
+        assert observed(connection, contract, 5.0) is None
         assert mint_request(connection, *nodes[:2]) == named_request(connection, feature, contract)
 
 
