@@ -12,21 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graphmem.capture.intake import bounded_text
+from graphmem.edge_facts import EdgeFacts, StoredOffers
 from graphmem.errors import InvalidInputError, NotFoundError
 from graphmem.graph import Decision, NodeName, NodeType, Relation, VerdictKind
 from graphmem.ledger import Ledger, Proposal, field_of, place_of
 from graphmem.minting import canonical, edge_between, find, moment, named_request
-from graphmem.nodes import NodeTable, row_of, table_of
+from graphmem.postings import View
 from graphmem.record import storable
 
 MAX_DECLARATIONS = 5_000
 MAX_BY = 200
 _SHOWN_ID = 80
-_HOLDING = {
-    NodeTable.FILE: "SELECT seq FROM touch WHERE file = ? AND repeated = 0",
-    NodeTable.CONCEPT: "SELECT seq FROM concept_use WHERE concept = ?",
-    NodeTable.CONTRACT: "SELECT seq FROM contract_use WHERE contract = ?",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +103,9 @@ def declare(
 
 
 def joint_support(connection: sqlite3.Connection, one: int, other: int) -> int:
-    """Return how many observations, bulk ones aside, hold both nodes now."""
-    tables = table_of(one), table_of(other)
-    if NodeTable.NAMED in tables:
-        return 0
-    row = connection.execute(
-        "SELECT COUNT(*) FROM observation WHERE pairs = 1"
-        f" AND seq IN ({_HOLDING[tables[0]]} INTERSECT {_HOLDING[tables[1]]})",
-        (row_of(one), row_of(other)),
-    ).fetchone()
-    return int(row[0])
+    """Return how many observations, bulk ones aside, hold both nodes now; rejections are weighed by it."""
+    facts = EdgeFacts(View(connection, math.inf), StoredOffers(connection), {})
+    return facts.together(one, other)
 
 
 def unknown_edge(ledger: Ledger, id: str, place: str = "") -> NotFoundError:
