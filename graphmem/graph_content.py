@@ -15,12 +15,12 @@ from typing import Any
 from graphmem.edge_facts import chunked
 from graphmem.edge_rows import SELECT_EDGE, EdgeRow, read_row
 from graphmem.graph import Direction, EdgeKind, EdgeStatus, NodeType, Relation
+from graphmem.modules import graph_modules
 from graphmem.nodes import NodeTable, number_of, row_of, table_of
 from graphmem.store.port import (
     GraphChange,
     GraphContent,
     GraphEdge,
-    GraphModule,
     GraphNode,
     GraphObservation,
     Mark,
@@ -147,17 +147,6 @@ def _all_nodes(connection: sqlite3.Connection) -> Iterator[GraphNode]:
 def _node(table: NodeTable, row: Sequence[Any]) -> GraphNode:
     id, type, name, alive = row
     return GraphNode(number_of(table, id), NodeType(type), name, bool(alive))
-
-
-def graph_modules(connection: sqlite3.Connection) -> list[GraphModule]:
-    """Return the modules with their members, by level and id."""
-    members: dict[str, list[int]] = {}
-    for node, module in connection.execute("SELECT node, module FROM member ORDER BY module, node"):
-        members.setdefault(module, []).append(node)
-    rows = connection.execute("SELECT id, label, level, parent FROM module ORDER BY level, id")
-    return [
-        GraphModule(id, label, level, parent, tuple(members.get(id, ()))) for id, label, level, parent in rows
-    ]
 
 
 def _observations(connection: sqlite3.Connection, after: int) -> Iterator[GraphObservation]:
