@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 
 from api.backend import Backend
 from graphmem.errors import HomeError
@@ -20,8 +21,10 @@ QUEUE_SECONDS = 30.0
 _POLL_SECONDS = 0.05
 
 
-def connect(home: str | os.PathLike[str]) -> Backend:
+def connect(home: str | os.PathLike[str], ignore: Sequence[str] = ()) -> Backend:
     """Return the service of `home` if one runs, else the home's files, once a short-lived holder has left.
+
+    `ignore` are globs of files that get no edges; a service has its own.
 
     Raises:
         HomeError: another process holds the home and is no service, or the home can't be used.
@@ -40,7 +43,7 @@ def connect(home: str | os.PathLike[str]) -> Backend:
         impatient = now >= until
         if impatient or holder is None:
             try:
-                return _files(place)
+                return _files(place, ignore)
             except HomeError:
                 if impatient or place.holder() is None:
                     raise
@@ -60,8 +63,8 @@ def _service(home: Home) -> Backend | None:
     return RemoteBackend(record.port, home.token())
 
 
-def _files(home: Home) -> Backend:
+def _files(home: Home, ignore: Sequence[str]) -> Backend:
     from api.backend_local import LocalBackend
     from graphmem import Memory
 
-    return LocalBackend(Memory(home.path, purpose="command line"))
+    return LocalBackend(Memory(home.path, purpose="command line", ignore=ignore))

@@ -90,7 +90,8 @@ class Invocation:
         """Return the running service, or the opened files when none runs."""
         from api.connection import connect
 
-        return connect(self.settings().home)
+        settings = self.settings()
+        return connect(settings.home, settings.ignore)
 
     def choose(self, backend: Backend) -> ChosenProject:
         """Return the project that `--project` names, or the one around the current folder.

@@ -200,7 +200,12 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
     home = Home(settings.home)
     home.prepare()
     refuse_second(home)
-    with Memory(settings.home, purpose="serve") as memory, closing(listen(settings.port)) as listener:
+    with (
+        Memory(
+            settings.home, purpose="serve", ignore=settings.ignore, max_open=settings.open_graphs
+        ) as memory,
+        closing(listen(settings.port)) as listener,
+    ):
         port: int = listener.getsockname()[1]
         app = create_app(memory, settings.model_copy(update={"port": port}))
         record = ServiceRecord(pid=os.getpid(), port=port, started_at=app.state.started_at)

@@ -1,4 +1,4 @@
-"""Owns the settings of the ways in: home and port, from arguments, environment and `<home>/config.toml`.
+"""Owns the settings of the ways in, from arguments, the environment and `<home>/config.toml`.
 
 It is read by composition roots only (`api.service`, the command line); everything below is handed what it
 needs. It is not the home folder itself (that is `graphmem.home`).
@@ -29,13 +29,19 @@ _PREFIX = "GRAPHMEM_"
 
 
 class Settings(BaseSettings):
-    """What a way in needs to know; an argument beats the environment, that beats `<home>/config.toml`."""
+    """What a way in needs to know; an argument beats the environment, that beats `<home>/config.toml`.
+
+    `ignore` are globs, in the manner of gitignore, of files that get no edges; `open_graphs` is how many
+    projects with their graphs are kept open at once.
+    """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="ignore", frozen=True)
     _config_file: ClassVar[Path | None] = None
 
     home: Path
-    port: int = Field(default=DEFAULT_PORT, ge=0, le=65_535)
+    port: int = Field(default=DEFAULT_PORT, ge=0, le=65_535, description="a number from 0 to 65535")
+    ignore: tuple[str, ...] = Field(default=(), description='a list of globs such as ["docs/**", "*.snap"]')
+    open_graphs: int = Field(default=16, ge=1, le=256, description="a number from 1 to 256")
 
     @classmethod
     def load(cls, home: str | os.PathLike[str] | None = None, port: int | None = None) -> Self:
@@ -80,8 +86,9 @@ def user_name() -> str:
 
 def _unusable(error: ValidationError, home: Path) -> InvalidInputError:
     field = str(error.errors()[0]["loc"][0])
+    option = "--port, " if field == "port" else ""
     return InvalidInputError(
-        f"The setting `{field}` is unusable: give a port from 0 to 65535 by --port, {_PREFIX}{field.upper()} "
-        f"or `{field}` in {home / CONFIG_NAME}.",
+        f"The setting `{field}` is unusable: give {Settings.model_fields[field].description} by {option}"
+        f"{_PREFIX}{field.upper()} or `{field}` in {home / CONFIG_NAME}.",
         field,
     )

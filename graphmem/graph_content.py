@@ -94,6 +94,14 @@ def change(connection: sqlite3.Connection, since: Mark) -> GraphChange | None:
     )
 
 
+def has_new_modules(connection: sqlite3.Connection, since: Mark) -> bool:
+    """Return whether the modules changed since a mark."""
+    row = connection.execute(
+        "SELECT 1 FROM graph_log WHERE number > ? AND edge IS NULL AND node IS NULL LIMIT 1", (since.change,)
+    ).fetchone()
+    return row is not None
+
+
 def _is_told(connection: sqlite3.Connection, since: Mark, now: Mark) -> bool:
     """Return whether the log tells everything between the two marks."""
     if since.generation != now.generation or since.change > now.change or since.entries > now.entries:

@@ -10,10 +10,11 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from types import TracebackType
 
+from graphmem.access import Ground
 from graphmem.errors import StorageError
 from graphmem.home import Home, default_home
 from graphmem.model import ProjectInfo
@@ -35,6 +36,8 @@ class Memory:
         clock: returns the present moment in epoch seconds.
         purpose: what this process does with the home, named to others that find it taken.
         wait: seconds to wait for a process that holds the home.
+        ignore: globs, in the manner of gitignore, of files that get no edges.
+        max_open: how many projects, and so graphs, are kept open at once.
 
     Raises:
         HomeError: not writable, or held by another running process.
@@ -48,16 +51,19 @@ class Memory:
         clock: Callable[[], float] = time.time,
         purpose: str = "library",
         wait: float = 0.0,
+        ignore: Sequence[str] = (),
+        max_open: int = MAX_OPEN,
     ) -> None:
         self.home = Home(home if home is not None else default_home())
         self.home.prepare()
-        self._clock = clock
         self._hold = self.home.lock(purpose, wait)
         try:
             self._registry = Registry(self.home, clock)
         except BaseException:
             self._hold.release()
             raise
+        self._ground = Ground(self.home, self._registry, clock, tuple(ignore), threading.Lock())
+        self._max_open = max_open
         self._lock = threading.Lock()
         self._projects: dict[str, Project] = {}
         self._open: OrderedDict[str, Project] = OrderedDict()
@@ -119,18 +125,18 @@ class Memory:
                 raise StorageError(f"The memory in {self.home.path} is closed; open it again.")
             project = self._projects.get(id)
             if project is None:
-                project = Project(id, self.home, self._registry, self._clock, self._note_open)
+                project = Project(id, self._ground, self._note_open)
                 self._projects[id] = project
             elif id in self._open:
                 self._open.move_to_end(id)
             return project
 
     def _note_open(self, project: Project) -> None:
-        """Keep at most `MAX_OPEN` projects open: close the least recently used that nobody uses."""
+        """Keep at most `max_open` projects open: close the least recently used that nobody uses."""
         with self._lock:
             self._open[project.id] = project
             self._open.move_to_end(project.id)
-            surplus = len(self._open) - MAX_OPEN
+            surplus = len(self._open) - self._max_open
             idle = list(self._open.values())[:-1]
         for candidate in idle:
             if surplus <= 0:

@@ -52,10 +52,12 @@ def regroup(journal: Journal, database: Database, project: str) -> int | None:
         if new != memory:
             keep(journal, new)
         with database.write() as connection:
-            if _Start.read(connection).reload != start.reload:
+            before = _Start.read(connection)
+            if before.reload != start.reload:
                 continue  # nodes were numbered anew meanwhile
             changed = _write(connection, found.modules)
-            connection.execute("INSERT OR REPLACE INTO meta VALUES ('grouped', ?)", (start.state,))
+            state = _Start.read(connection).state if before.state == start.state else start.state
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('grouped', ?)", (state,))
         return sum(module.level == WHOLE for module in kept) if changed else None
     return None
 
@@ -115,6 +117,8 @@ def _write(connection: sqlite3.Connection, modules: Sequence[Module]) -> bool:
     connection.execute("DELETE FROM member")
     connection.executemany(f"INSERT INTO module ({_COLUMNS}) VALUES ({','.join('?' * 12)})", rows)
     connection.executemany("INSERT INTO member (node, level, module) VALUES (?, ?, ?)", members)
+    # A row for neither edge nor node: the graph has to be told of the modules.
+    connection.execute("INSERT INTO graph_log (edge, node) VALUES (NULL, NULL)")
     return True
 
 

@@ -1,4 +1,4 @@
-"""Owns what of one project is open: its journal, the follower of it, and its names on the disk.
+"""Owns what of one project is open: its journal, the follower of it, its graph, and its names on the disk.
 
 It is not the project (that is `project`), which opens these at the first use and may close them in between.
 """
@@ -6,10 +6,12 @@ It is not the project (that is `project`), which opens these at the first use an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from graphmem.capture.intake import Intake
+from graphmem.curator import Curation, Curator
 from graphmem.errors import StorageError
 from graphmem.follower import Follower
 from graphmem.journal import Journal
@@ -28,10 +30,11 @@ class Opened:
     journal: Journal
     follower: Follower
     workspace: Workspace
+    curator: Curator
 
     @classmethod
-    def open(cls, folder: Path, project: str, registry: Registry) -> Opened:
-        """Open, and make where they are missing, the files of the project with that id.
+    def open(cls, folder: Path, curation: Curation, registry: Registry) -> Opened:
+        """Open, and make where they are missing, the files of the project that `curation` names.
 
         Raises:
             StorageError: newer version, damage, disk full, not writable.
@@ -48,7 +51,8 @@ class Opened:
         except BaseException:
             journal.close()
             raise
-        return cls(journal, follower, Workspace(project, registry, journal, follower))
+        workspace = Workspace(curation.project, registry, journal, follower)
+        return cls(journal, follower, workspace, Curator(journal, follower, folder, curation))
 
     def judge(
         self, items: Sequence[Mapping[str, object] | Observation], now: float
@@ -59,7 +63,7 @@ class Opened:
 
     def close(self) -> None:
         """Close everything."""
-        try:
-            self.follower.close()
-        finally:
-            self.journal.close()
+        with ExitStack() as last:
+            last.callback(self.journal.close)
+            last.callback(self.follower.close)
+            last.callback(self.curator.close)

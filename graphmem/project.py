@@ -1,24 +1,22 @@
-"""Owns one open project: its journal, what follows it, and every question and write on it.
+"""Owns one project as a library user sees it: what is stored in it and what is asked of its history.
 
-It is not the set of projects (that is `memory`). Safe to share between threads.
+It is not the set of projects (that is `memory`), nor its graph (that is `project_graph`, at `graph`), nor the
+files (that is `access`). Safe to share between threads.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
+from graphmem.access import Access, Ground, check_limit
 from graphmem.capture.git import GitImporter
 from graphmem.capture.importing import Progress, run_import
 from graphmem.capture.jsonl import JsonlImporter
 from graphmem.capture.source import Importer
-from graphmem.database import DamageError
-from graphmem.errors import InvalidInputError, StorageError
-from graphmem.home import Home
-from graphmem.journal import Journal, Stored
+from graphmem.errors import InvalidInputError
+from graphmem.journal import Stored
 from graphmem.model import (
     Impact,
     ImportReport,
@@ -33,110 +31,52 @@ from graphmem.model import (
     SessionPage,
     SessionSummary,
 )
-from graphmem.opened import JOURNAL, Opened
+from graphmem.opened import Opened
 from graphmem.postings import View
+from graphmem.project_graph import ProjectGraph
 from graphmem.recall import listing, survey
 from graphmem.recall.impact import Question, impact, unfinished
 from graphmem.recall.search import search
 from graphmem.record import storable
-from graphmem.registry import Registry
 from graphmem.workspace import named_paths
 
-T = TypeVar("T")
-
-MAX_LIMIT = 200
 _BUSY_FOR = 600.0
+
+
+class Alerts:
+    """How many warnings were given since the project was first used."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.given = 0
+
+    def add(self) -> None:
+        """Count one more."""
+        with self._lock:
+            self.given += 1
 
 
 class Project:
     """One project of a memory; get it from `Memory.project` or `Memory.register`."""
 
-    def __init__(
-        self,
-        id: str,
-        home: Home,
-        registry: Registry,
-        clock: Callable[[], float],
-        opened: Callable[[Project], None],
-    ) -> None:
+    def __init__(self, id: str, ground: Ground, opened: Callable[[Project], None]) -> None:
         self.id = id
-        self._folder = home.project_folder(id)
-        self._registry = registry
-        self._clock = clock
-        self._opened = opened
-        self._lock = threading.Lock()
-        self._files: Opened | None = None
-        self._users = 0
-        self._alerts = 0
-        self._ended = False
-
-    # ---- the files ------------------------------------------------------------------------------
-
-    @contextmanager
-    def _use(self) -> Iterator[Opened]:
-        with self._lock:
-            if self._ended:
-                raise StorageError("The memory is closed; open it again.")
-            fresh = self._files is None
-            if self._files is None:
-                self._files = Opened.open(self._folder, self.id, self._registry)
-            files = self._files
-            self._users += 1
-        try:
-            if fresh:
-                self._opened(self)
-            yield files
-        finally:
-            with self._lock:
-                self._users -= 1
+        self._access = Access(id, ground, lambda: opened(self))
+        self._alerts = Alerts()
+        self.graph = ProjectGraph(self._access)
 
     def close(self, *, only_if_idle: bool = False) -> bool:
-        """Close the files until the next use; with `only_if_idle` not while somebody uses them.
-
-        Nobody opens them again before they are closed: two followers of one file would undo each other.
-        """
-        with self._lock:
-            if only_if_idle and self._users:
-                return False
-            files, self._files = self._files, None
-            if files is not None:
-                files.close()
-        return True
+        """Close the files until the next use; with `only_if_idle` not while somebody uses them."""
+        return self._access.close(only_if_idle=only_if_idle)
 
     def end(self) -> None:
         """Close the files for good."""
-        with self._lock:
-            self._ended = True
-        self.close()
-
-    def _ask(self, question: Callable[[View, Opened], T], as_of: float | None = None) -> T:
-        """Answer from the postings; a damaged file is rebuilt and the question asked once more."""
-        with self._use() as files:
-            try:
-                with files.follower.view(as_of) as view:
-                    return question(view, files)
-            except DamageError:
-                with files.follower.view(as_of) as view:
-                    return question(view, files)
+        self._access.end()
 
     @property
     def info(self) -> ProjectInfo:
         """The project's names and places, and how many observations it holds."""
-        return replace(self._registry.project(self.id), observations=self._count())
-
-    def _count(self) -> int:
-        """Count without opening the project for questions: a list of projects must stay cheap."""
-        path = self._folder / JOURNAL
-        with self._lock:
-            if self._files is not None:
-                return self._files.journal.count()
-            if not path.exists():
-                return 0
-            journal = Journal(path)
-            try:
-                return journal.count()
-            finally:
-                journal.close()
+        return replace(self._access.registry.project(self.id), observations=self._access.count())
 
     # ---- writing --------------------------------------------------------------------------------
 
@@ -146,12 +86,13 @@ class Project:
         A mapping has the shape of an observation from outside and passes the intake; the good ones of a
         batch are stored, the bad ones listed by index.
         """
-        with self._use() as files:
-            now = self._clock()
+        with self._access.use() as files:
+            now = self._access.clock()
             taken, rejected = files.judge(items, now)
             seen, elsewhere = files.workspace.sightings(taken, now)
             outcome = files.journal.append(taken, now, sighted=seen, unsighted=elsewhere)
             files.follower.notify()
+            files.curator.notice()
         accepted = outcome.count(Stored.INSERTED)
         return Receipt(
             accepted=accepted,
@@ -168,23 +109,24 @@ class Project:
             NotFoundError: there is none with that id.
         """
         key = storable(id)
-        with self._use() as files:
+        with self._access.use() as files:
             named = named_paths(files.journal.get(key))
             with files.follower.view() as view:
                 unseen = [path for path in named if view.uses(path) <= 1]
-            files.journal.forget(key, self._clock(), unseen)
+            files.journal.forget(key, self._access.clock(), unseen)
             files.follower.notify()
             files.follower.wait(_BUSY_FOR)
             files.follower.wipe()
+            files.curator.wipe()
 
     def wait_visible(self, timeout: float = 30.0) -> bool:
         """Wait until every question sees what is stored now; False when that takes longer (seconds)."""
-        with self._use() as files:
+        with self._access.use() as files:
             return files.follower.wait(timeout)
 
     def rebuild(self) -> None:
         """Build the derived file anew from the journal."""
-        with self._use() as files:
+        with self._access.use() as files:
             files.follower.rebuild()
             files.follower.wait(_BUSY_FOR)
 
@@ -228,17 +170,18 @@ class Project:
     def _import(
         self, importer: Importer, progress: Progress | None, stop: threading.Event | None
     ) -> ImportReport:
-        with self._use() as files:
+        with self._access.use() as files:
             report = run_import(
                 importer,
                 files.journal,
                 files.follower,
-                lambda items: files.judge(items, self._clock()),
+                lambda items: files.judge(items, self._access.clock()),
                 progress,
                 stop,
             )
-            seen = files.workspace.new_sightings(self._ask(lambda view, _: survey.living_paths(view)))
-            files.journal.append((), self._clock(), sighted=seen)
+            seen = files.workspace.new_sightings(self._access.ask(lambda view, _: survey.living_paths(view)))
+            files.journal.append((), self._access.clock(), sighted=seen)
+            files.curator.notice(hurry=True)
         return report
 
     # ---- questions ------------------------------------------------------------------------------
@@ -263,9 +206,9 @@ class Project:
             InvalidInputError: no path, a path outside the root, or `limit` outside 1 to 200.
         """
         del intent, branch
-        _check_limit(limit)
+        check_limit(limit)
         resolved = self.resolve(paths)
-        now = self._clock() if as_of is None else as_of
+        now = self._access.clock() if as_of is None else as_of
         question = Question(resolved, session, None if actor is None else storable(actor), limit)
 
         def answer(view: View, files: Opened) -> Impact:
@@ -275,9 +218,9 @@ class Project:
 
             return impact(view, question, now, missing, files.follower.behind(), files.journal.ledger)
 
-        found = self._ask(answer, as_of)
-        with self._lock:
-            self._alerts += found.warning is not None
+        found = self._access.ask(answer, as_of)
+        if found.warning is not None:
+            self._alerts.add()
         return found
 
     def resolve(self, paths: Sequence[str], cwd: str | None = None) -> tuple[str, ...]:
@@ -286,7 +229,7 @@ class Project:
         Raises:
             InvalidInputError: there is none, or one lies outside the root.
         """
-        with self._use() as files, files.workspace.reading() as resolver:
+        with self._access.use() as files, files.workspace.reading() as resolver:
             found = [resolver.resolve(path, cwd) for path in paths]
         kept = tuple(dict.fromkeys(path for path in found if path is not None))
         if not kept:
@@ -301,11 +244,11 @@ class Project:
         Raises:
             InvalidInputError: the file lies outside the root, or the cursor or limit is not usable.
         """
-        _check_limit(limit)
+        check_limit(limit)
         chosen = where or ObservationFilter()
         if chosen.file is not None:
             chosen = replace(chosen, file=self.resolve([chosen.file])[0])
-        return self._ask(
+        return self._access.ask(
             lambda view, files: listing.observations(view, files.journal, chosen, limit, cursor), chosen.as_of
         )
 
@@ -315,13 +258,13 @@ class Project:
         Raises:
             NotFoundError: there is none with that id.
         """
-        with self._use() as files:
+        with self._access.use() as files:
             return files.journal.get(storable(id))
 
     def sessions(self, limit: int = 20, cursor: str | None = None) -> SessionPage:
         """Return a page of sessions, the latest first."""
-        _check_limit(limit)
-        return self._ask(lambda view, files: listing.sessions(view, files.journal, limit, cursor))
+        check_limit(limit)
+        return self._access.ask(lambda view, files: listing.sessions(view, files.journal, limit, cursor))
 
     def session(self, id: str) -> SessionSummary:
         """Return one session.
@@ -329,7 +272,7 @@ class Project:
         Raises:
             NotFoundError: there is none of that name.
         """
-        return self._ask(lambda view, files: listing.session(view, files.journal, storable(id)))
+        return self._access.ask(lambda view, files: listing.session(view, files.journal, storable(id)))
 
     def search(
         self,
@@ -340,43 +283,45 @@ class Project:
         types: Sequence[str] = (),
     ) -> list[SearchHit]:
         """Return the observations that match the words of `text` best."""
-        _check_limit(limit)
+        check_limit(limit)
         kinds = [storable(type) for type in types]
-        return self._ask(lambda view, files: search(view, files.journal, text, limit, since, until, kinds))
+        return self._access.ask(
+            lambda view, files: search(view, files.journal, text, limit, since, until, kinds)
+        )
 
     def degraded(self) -> str | None:
         """Return what answers lack while the derived file is being rebuilt, None when they lack nothing."""
-        with self._use() as files:
+        with self._access.use() as files:
             behind = files.follower.behind()
         return None if behind is None else unfinished(*behind)
 
     def stats(self) -> ProjectStats:
         """Return counts and sizes."""
-        with self._use() as files:
+        with self._access.use() as files:
             sizes = survey.Sizes(
-                files.journal.size_bytes(), files.follower.size_bytes(), files.follower.lag(), self._alerts
+                files.journal.size_bytes(),
+                files.follower.size_bytes(),
+                files.follower.lag(),
+                self._alerts.given,
             )
-        return self._ask(lambda view, _: survey.stats(view, sizes))
+        return self._access.ask(lambda view, _: survey.stats(view, sizes))
 
     def strongest_links(self, limit: int = 10) -> list[Link]:
         """Return the pairs of files that most surely change together."""
-        _check_limit(limit)
-        now = self._clock()
-        return self._ask(
+        check_limit(limit)
+        now = self._access.clock()
+        return self._access.ask(
             lambda view, files: survey.strongest_links(view, limit, now, files.workspace.missing)
         )
 
     def busiest_files(self, limit: int = 10) -> list[str]:
         """Return the living files that were changed most often, noise left out."""
-        _check_limit(limit)
-        return self._ask(lambda view, files: survey.busiest_files(view, limit, files.workspace.missing))
+        check_limit(limit)
+        return self._access.ask(
+            lambda view, files: survey.busiest_files(view, limit, files.workspace.missing)
+        )
 
     def applied(self) -> int:
         """Return how many journal entries were ever carried into the present derived file."""
-        with self._use() as files:
+        with self._access.use() as files:
             return files.follower.applied()
-
-
-def _check_limit(limit: int) -> None:
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidInputError(f"The limit {limit} is out of range; take 1 to {MAX_LIMIT}.", "limit")
