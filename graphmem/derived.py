@@ -68,7 +68,9 @@ MIGRATIONS = (
     CREATE VIRTUAL TABLE text USING fts5 (
         title, body, concepts, paths, tokenize = "unicode61 remove_diacritics 0"
     );
-    CREATE TABLE named (id INTEGER PRIMARY KEY, type TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (type, name));
+    CREATE TABLE named (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (type, name)
+    );
     CREATE TABLE dirty (node INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);
     CREATE TABLE offer (
         source INTEGER NOT NULL, target INTEGER NOT NULL, kind TEXT NOT NULL, probability REAL NOT NULL,

@@ -268,6 +268,17 @@ def test_a_declared_name_becomes_the_node_once_somebody_works_on_it() -> None:
     assert unsettled(database) == set(ids[:3])
 
 
+def test_the_number_of_a_name_that_went_is_given_to_no_other() -> None:
+    journal, database = in_memory()
+    told(journal, database, work("o1", 10.0, "a"))
+    declare(journal, database, (file("a"), file("planned")))
+    told(journal, database, work("o2", 20.0, "planned"))
+    declare(journal, database, (file("a"), NodeName(NodeType.FEATURE, "f1")))
+    catch_up(journal, database)
+    with database.read() as connection:
+        assert connection.execute("SELECT id, name FROM named").fetchall() == [(2, "f1")]
+
+
 def test_an_edge_nobody_judged_goes_with_the_last_work_that_names_its_end(tmp_path: Path) -> None:
     journal, database = Journal(tmp_path / "journal.db"), open_derived(tmp_path / "derived.db")
     OPENED.extend((journal, database))
