@@ -272,6 +272,7 @@ def test_the_number_of_a_name_that_went_is_given_to_no_other() -> None:
     journal, database = in_memory()
     told(journal, database, work("o1", 10.0, "a"))
     declare(journal, database, (file("a"), file("planned")))
+    catch_up(journal, database)
     told(journal, database, work("o2", 20.0, "planned"))
     declare(journal, database, (file("a"), NodeName(NodeType.FEATURE, "f1")))
     catch_up(journal, database)
