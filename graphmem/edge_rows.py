@@ -23,12 +23,8 @@ from graphmem.edge_facts import (
 from graphmem.graph import EdgeKind, EdgeStatus, Origin
 from graphmem.instant import to_iso
 from graphmem.postings import View
-from graphmem.verdicts import Standing
+from graphmem.verdicts import Standing, has_outgrown
 from inference.review import value
-
-RETURN_FACTOR = 2
-"""A rejected edge is a candidate again once so many times the observations of then hold both ends."""
-RETURN_LEAST = 2
 
 
 class MintedPair(NamedTuple):
@@ -143,7 +139,7 @@ def _status(
             return EdgeStatus.CANDIDATE, None
         case EdgeStatus.REJECTED if promoted:
             now = facts.together(edge.source, edge.target)
-            if now < max(RETURN_LEAST, RETURN_FACTOR * standing.together):
+            if not has_outgrown(standing, now):
                 return EdgeStatus.REJECTED, None
             return EdgeStatus.CANDIDATE, (
                 f"rejected on {_day(standing.at)} with {standing.together} joint observations;"

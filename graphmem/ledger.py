@@ -288,7 +288,8 @@ def _append(
     changed: set[str] = set()
     for index, decision in enumerate(decisions):
         history = histories.setdefault(decision.edge, [])
-        if not is_change(history, decision, place_of(index, len(decisions) > 1)):
+        support = together.get(decision.edge, 0)
+        if not is_change(history, decision, place_of(index, len(decisions) > 1), support):
             continue
         verdict = Verdict(
             0,
@@ -299,7 +300,7 @@ def _append(
             decision.note,
             decision.by,
             at,
-            together.get(decision.edge, 0),
+            support,
         )
         added = connection.execute(
             "INSERT INTO verdict (edge, verdict, relation, direction, note, by, at, together)"

@@ -19,6 +19,9 @@ _STATUS = {
     VerdictKind.REJECT: EdgeStatus.REJECTED,
     VerdictKind.RETIRE: EdgeStatus.RETIRED,
 }
+RETURN_FACTOR = 2
+"""A rejected edge is a candidate again once so many times the observations of then hold both ends."""
+RETURN_LEAST = 2
 _WITH_RELATION = (VerdictKind.CONFIRM, VerdictKind.DECLARE)
 
 
@@ -103,16 +106,25 @@ def completed(decision: Decision, field: str = "") -> Decision:
     return replace(decision, direction=decision.direction or Direction.FORWARD)
 
 
-def is_change(history: Sequence[Verdict], decision: Decision, place: str = "") -> bool:
+def has_outgrown(rejected: Standing, together: int) -> bool:
+    """Return whether a rejected edge may be suggested again: the evidence has at least doubled since.
+
+    `together` is how many observations hold both ends now.
+    """
+    return together >= max(RETURN_LEAST, RETURN_FACTOR * rejected.together)
+
+
+def is_change(history: Sequence[Verdict], decision: Decision, place: str = "", together: int = 0) -> bool:
     """Return whether a completed decision changes anything after this history, oldest first.
 
     The same verdict twice is no change, nor is a confirmation that names no relation where the edge is
-    confirmed already.
+    confirmed already. A rejection counts anew once the evidence has outgrown the last one.
 
     Args:
         history: the edge's verdicts so far.
         decision: see `completed`.
         place: put before the sentence of a refusal, such as `Item 3: `.
+        together: how many observations hold both ends now.
 
     Raises:
         ConflictError: the edge is retired, there is nothing to undo, or nothing confirmed to retire.
@@ -133,7 +145,7 @@ def is_change(history: Sequence[Verdict], decision: Decision, place: str = "") -
         case _ if now.status is EdgeStatus.RETIRED:
             raise ConflictError(f"{name} is retired; undo that first.")
         case VerdictKind.REJECT:
-            return now.status is not EdgeStatus.REJECTED
+            return now.status is not EdgeStatus.REJECTED or has_outgrown(now, together)
         case VerdictKind.CONFIRM:
             return now.status is not EdgeStatus.CONFIRMED or (
                 decision.relation is not None and not _means(now, decision)
