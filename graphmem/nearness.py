@@ -15,6 +15,7 @@ _LOOKED_AT = 200
 _MOST_PIECES = 8
 _LONGEST = 160
 _LONG_WORD = 8
+_ENDING = 0.1
 _LEAST = 0.6
 _SAME_STEM = 0.95
 _PREFIX = 0.8
@@ -72,12 +73,21 @@ def _likeness(wanted: str, name: str) -> float:
         return 1.0
     if stem and stem == other:
         return _SAME_STEM
-    written = _ratio(wanted, name)
+    written = _written_alike(wanted, name)
     if len(stem) >= 2 and (other.startswith(stem) or (len(other) >= 3 and stem.startswith(other))):
         return max(_PREFIX + _FINER * written, written)
     if len(stem) >= 2 and stem in other:
         return max(_INSIDE, written)
     return written
+
+
+def _written_alike(wanted: str, name: str) -> float:
+    """Return how alike two names are written; a common ending such as `.ts` alone makes nothing alike."""
+    stem, other = _stem(wanted), _stem(name)
+    if not (stem.isascii() and other.isascii()) or stem == wanted or other == name:
+        return _ratio(wanted, name)
+    endings = wanted[len(stem) :] == name[len(other) :]
+    return (1.0 - _ENDING) * _ratio(stem, other) + _ENDING * endings
 
 
 def _ratio(one: str, other: str) -> float:

@@ -149,7 +149,9 @@ def test_an_unknown_name_is_answered_with_the_nearest(
     assert all(repr(name) in str(refused.value) for name in refused.value.candidates)
 
 
-@pytest.mark.parametrize("reference", ["feature:zzz", "concept:qqqq", "file:%__%", "module:?", "contract:\0"])
+@pytest.mark.parametrize(
+    "reference", ["feature:zzz", "concept:qqqq", "file:src/nope.ts", "file:%__%", "module:?", "contract:\0"]
+)
 def test_where_nothing_is_near_nothing_is_offered(recorded: Callable[..., Any], reference: str) -> None:
     with pytest.raises(NotFoundError, match="graphmem search") as refused:
         found(recorded(*told()), reference)
