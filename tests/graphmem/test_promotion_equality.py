@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +29,7 @@ from graphmem.promotion import promote, settle_verdicts
 
 PATHS = ["src/a.py", "src/b.py", "lib/c.py", "lib/d.py", "e.lock"]
 HOUR = 3_600.0
+ROOT = Path(__file__).resolve().parents[2]
 path = st.sampled_from(PATHS)
 several = st.lists(path, max_size=3, unique=True).map(tuple)
 OPENED: list[Journal | Database] = []
@@ -72,8 +76,9 @@ def promoted(database: Database) -> dict[str, list[Any]]:
 class Project:
     """A journal and its derived file, told things in any order."""
 
-    def __init__(self) -> None:
-        self.journal, self.database = Journal(None), open_derived(None)
+    def __init__(self, folder: Path | None = None) -> None:
+        self.journal = Journal(folder and folder / "journal.db")
+        self.database = open_derived(folder and folder / "derived.db")
         OPENED.extend((self.journal, self.database))
         self.ids: list[str] = []
         self.clock = 1_000 * HOUR
@@ -267,3 +272,66 @@ def happen_later(project: Project, data: st.DataObject) -> None:
     project.promote()
     if edges := project.edges():
         project.judge(data.draw(st.sampled_from(edges)), data.draw(st.sampled_from(VERDICTS)), None)
+
+
+# ---- the end of a process ------------------------------------------------------------------------
+
+PROMOTING = """
+import sys
+from pathlib import Path
+from graphmem.derived import open_derived
+from graphmem.journal import Journal
+from graphmem.promotion import promote
+
+def asked():
+    print("asked", flush=True)
+    return False
+
+folder = Path(sys.argv[1])
+promote(Journal(folder / "journal.db"), open_derived(folder / "derived.db"), "p", (), asked)
+print("done", flush=True)
+"""
+
+
+def group(number: int, days: Iterable[int]) -> list[Observation]:
+    """Three files that somebody of their own changes together, on each of these days."""
+    files = tuple(f"src/{number}/{name}.py" for name in "abc")
+    return [
+        Observation(
+            id=f"g{number}-{day}",
+            session=f"g{number}-{day}",
+            at=day * 24 * HOUR,
+            actor=f"g{number}",
+            files_modified=files,
+        )
+        for day in days
+    ]
+
+
+def promote_until_killed(folder: Path, after: int) -> None:
+    """Promote in a process of its own, and kill that once it was asked so many times whether to stop."""
+    command = [sys.executable, "-c", PROMOTING, str(folder)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for _ in range(after):
+            assert process.stdout.readline() == "asked\n"
+        process.kill()
+
+
+@pytest.mark.parametrize(
+    ("fresh", "after"), [(True, 2), (True, 5), (True, 6), (True, 8), (False, 1), (False, 2), (False, 4)]
+)
+def test_a_killed_run_is_taken_up_by_the_next(tmp_path: Path, fresh: bool, after: int) -> None:
+    journal, database = Journal(tmp_path / "journal.db"), open_derived(tmp_path / "derived.db")
+    journal.append([one for number in range(300) for one in group(number, (1, 5))], 0.0)
+    catch_up(journal, database)
+    if not fresh:
+        promote(journal, database, "p")
+        journal.append([one for number in range(90) for one in group(number, (9,))], 0.0)
+        catch_up(journal, database)
+    journal.close()
+    database.close()
+    promote_until_killed(tmp_path, after)
+    project = Project(tmp_path)
+    assert_equals_a_full_run(project)
+    assert len(project.edges()) == 900
