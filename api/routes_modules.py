@@ -30,7 +30,10 @@ _MOST_LEVEL = 10
 Level = Annotated[
     int,
     within(0, _MOST_LEVEL),
-    Query(description="0 is the finest", json_schema_extra={"minimum": 0, "maximum": _MOST_LEVEL}),
+    Query(
+        description="0, or 1 for the parts of large ones",
+        json_schema_extra={"minimum": 0, "maximum": _MOST_LEVEL},
+    ),
 ]
 Budget = Annotated[
     int,

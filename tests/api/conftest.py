@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 PATIENCE = 120.0
+STORY = Path(__file__).resolve().parents[2] / "fixtures" / "story" / "observations.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +153,10 @@ def program_on(installation: Any) -> Callable[[Path], Program]:
 
 
 PAIRS = {
-    "pair": (6, ["src/auth/token.ts", "src/checkout/session.ts"]),
-    "cart": (5, ["src/cart/page.ts", "src/cart/style.css"]),
-    "login": (4, ["src/auth/token.ts", "src/auth/login.ts"]),
+    "pair": (1, 6, ["src/auth/token.ts", "src/checkout/session.ts"]),
+    "cart": (11, 5, ["src/cart/page.ts", "src/cart/style.css"]),
+    "login": (21, 4, ["src/auth/token.ts", "src/auth/login.ts"]),
+    "mail": (26, 5, ["src/mail/send.ts", "src/mail/queue.ts", "src/mail/template.ts"]),
 }
 
 
@@ -161,8 +164,9 @@ PAIRS = {
 def make_suggestions(service: Any) -> Callable[..., str]:
     """A maker of projects with suggested edges in the shared service, or in another: its path comes back.
 
-    In May 2026 token and session changed together six times, cart's page and style five, token and login
-    four, each time in another session.
+    In May 2026 token and session changed together on the first six days, cart's page and style on five from
+    the 11th on, token and login on four from the 21st on, three files of mail on five from the 26th on, each
+    time in another session.
     """
 
     def make(folder: Path, running: Any = service) -> str:
@@ -171,13 +175,13 @@ def make_suggestions(service: Any) -> Callable[..., str]:
             {
                 "id": f"{name}-{n}",
                 "session": f"{name}-session-{n}",
-                "actor": "mei",
+                "actor": f"{name}-agent",
                 "title": f"Change the {name}, part {n}",
                 "concepts": [name],
                 "files_modified": files,
-                "at": f"2026-05-{n + 1:02}T{hour:02}:00:00Z",
+                "at": f"2026-05-{first + n:02}T08:00:00Z",
             }
-            for hour, (name, (times, files)) in enumerate(PAIRS.items(), 8)
+            for name, (first, times, files) in PAIRS.items()
             for n in range(times)
         ]
         answer = running.client.post(f"{project}/observations?wait=visible", json=batch)
@@ -186,3 +190,22 @@ def make_suggestions(service: Any) -> Callable[..., str]:
         return project
 
     return make
+
+
+@pytest.fixture(scope="session")
+def story(installation: Any, tmp_path_factory: pytest.TempPathFactory) -> Imported:
+    """The story of the web shop with its edges and modules, to ask about from inside; nobody changes it."""
+    folder = tmp_path_factory.mktemp("story")
+    shop = folder / "shop"
+    shop.mkdir()
+    program = Program(installation, folder / "home")
+    program.good("import", "jsonl", STORY, cwd=shop)
+    program.good("infer", cwd=shop)
+    return Imported(program, shop)
+
+
+@pytest.fixture
+def own_story(story: Imported, tmp_path: Path) -> Imported:
+    """The same in a home of the test's own, for verdicts."""
+    home = shutil.copytree(story.program.home, tmp_path / "home")
+    return Imported(Program(story.program.installation, home), story.path)

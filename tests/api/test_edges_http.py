@@ -105,7 +105,8 @@ def test_the_queue_is_ordered_as_asked(service: Any, queue: str) -> None:
         ("support", lambda edge: edge["evidence"]["sessions"]),
         ("recent", lambda edge: edge["updated_at"]),
     ):
-        keys = [key(edge) for edge in listed(service, queue, order=order) if not edge["similar"]]
+        asked = {} if order is None else {"order": order}
+        keys = [key(edge) for edge in listed(service, queue, **asked) if not edge["similar"]]
         assert len(keys) >= 3
         assert keys == sorted(keys, reverse=True), order
 
@@ -202,10 +203,15 @@ def test_the_same_verdict_twice_is_no_change(service: Any, shop: str) -> None:
 
 def test_a_retired_edge_takes_no_verdict(service: Any, shop: str) -> None:
     id = edge_between(service, shop, TOKEN, SESSION)["id"]
-    assert good(judge(service, shop, id, verdict="retire"))["status"] == "retired"
-    for verdict in ("confirm", "reject", "undo"):
+    good(judge(service, shop, id, **CONFIRM))
+    retired = good(judge(service, shop, id, verdict="retire", note="moved away"))
+    assert (retired["status"], retired["relation"]) == ("retired", "depends_on")
+    for verdict in ("confirm", "reject"):
         assert "retired" in refused(judge(service, shop, id, verdict=verdict), 409)["detail"]
-    assert good(service.client.get(f"{shop}/edges/{id}"))["status"] == "retired"
+    declared = {"from": TOKEN, "to": SESSION, "relation": "tests"}
+    assert "retired" in refused(service.client.post(f"{shop}/edges", json=declared), 409)["detail"]
+    assert good(service.client.get(f"{shop}/edges/{id}")) == retired
+    assert good(judge(service, shop, id, verdict="undo"))["status"] == "confirmed"
 
 
 @pytest.mark.parametrize(
@@ -230,7 +236,8 @@ def test_a_wrong_verdict_is_refused_by_name_and_changes_nothing(
     service: Any, queue: str, body: Any, field: str
 ) -> None:
     edge = edge_between(service, queue, TOKEN, SESSION)
-    answer = service.client.post(f"{queue}/edges/{edge['id']}/verdict", json=body)
+    content = json.dumps(body).encode()
+    answer = service.client.post(f"{queue}/edges/{edge['id']}/verdict", content=content)
     assert refused(answer, 422)["errors"][0]["field"] == field
     assert edge_between(service, queue, TOKEN, SESSION) == edge
 

@@ -45,7 +45,8 @@ def test_files_that_change_together_are_a_module(service: Any, shop: str) -> Non
     assert set(page) >= {"items", "next_cursor", "unattached"}
     found = [files(module) for module in page["items"]]
     assert {TOKEN, SESSION, LOGIN} in found
-    assert {"src/cart/page.ts", "src/cart/style.css"} in found
+    assert {"src/mail/send.ts", "src/mail/queue.ts", "src/mail/template.ts"} in found
+    assert page["unattached"] == 2
     for module in page["items"]:
         assert set(module) >= MODULE_FIELDS
         assert all(set(member) == NODE_FIELDS for member in module["members"])
@@ -63,7 +64,8 @@ def test_one_module_is_shown_and_named_by_the_impact_of_its_file(service: Any, s
     impact = ask(service, f"{shop}/impact", path=TOKEN)
     assert impact["module"] == {"id": module["id"], "label": module["label"]}
     observations = ask(service, f"{shop}/observations", limit=200)["items"]
-    assert set(module["recent"]) <= {item["id"] for item in observations}
+    assert module["recent"]
+    assert set(module["recent"]) <= {f"{item['title']} ({item['id']})" for item in observations}
 
 
 def test_pages_of_modules_hold_each_once(service: Any, shop: str) -> None:
@@ -147,8 +149,8 @@ def test_what_deserves_a_look_is_listed_and_counted(
     pairs = [(TOKEN, SESSION), (SESSION, TOKEN), (LOGIN, "contract:GET /keys")]
     body = [{"from": source, "to": target, "relation": "depends_on"} for source, target in pairs]
     assert service.client.post(f"{project}/edges", json=body).status_code == 201
-    gone = {"session": "late", "files_deleted": ["src/cart/style.css", LOGIN], "at": "2026-05-20T12:00:00Z"}
-    alone = {"session": "late", "files_modified": ["README.md"], "at": "2026-05-20T13:00:00Z"}
+    gone = {"session": "late", "files_deleted": ["src/cart/style.css", LOGIN], "at": "2026-06-20T12:00:00Z"}
+    alone = {"session": "late", "files_modified": ["README.md"], "at": "2026-06-20T13:00:00Z"}
     answer = service.client.post(f"{project}/observations?wait=visible", json=[gone, alone])
     assert answer.json()["accepted"] == 2
     assert service.client.post(f"{project}/infer").status_code == 200
