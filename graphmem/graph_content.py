@@ -72,7 +72,8 @@ def change(connection: sqlite3.Connection, since: Mark) -> GraphChange | None:
         "SELECT edge, node FROM graph_log WHERE number > ? LIMIT ?", (since.change, MOST_ROWS + 1)
     ).fetchall()
     fresh = connection.execute(
-        "SELECT COUNT(*) FROM (SELECT 1 FROM observation WHERE seq > ? LIMIT ?)", (since.entries, MOST_ROWS)
+        "SELECT COUNT(*) FROM (SELECT 1 FROM observation WHERE seq > ? LIMIT ?)",
+        (since.entries, MOST_ROWS + 1),
     ).fetchone()[0]
     if len(log) + fresh > MOST_ROWS:
         return None
