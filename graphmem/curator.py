@@ -22,7 +22,7 @@ from graphmem.errors import GraphMemError, UnavailableError
 from graphmem.follower import PATIENCE, Follower
 from graphmem.graph import Inferred
 from graphmem.journal import Journal
-from graphmem.modules import graph_modules, regroup
+from graphmem.modules import graph_modules, has_modules, regroup
 from graphmem.promotion import promote, settle_verdicts
 from graphmem.store.files import GraphFiles
 from graphmem.store.port import GraphChange, GraphFault, GraphFull, GraphStore
@@ -161,6 +161,8 @@ class Curator:
         """
         with self._working(PATIENCE), self._follower.file() as database:
             self._promote(database)
+            if not has_modules(database):
+                regroup(self._journal, database, self._curation.project)
 
     @contextmanager
     def _working(self, patience: float) -> Iterator[None]:

@@ -13,7 +13,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graphmem.database import Database
 from graphmem.grouping import WHOLE, Module, group
@@ -32,8 +32,8 @@ _COLUMNS = (
 def regroup(journal: Journal, database: Database, project: str) -> int | None:
     """Find the modules anew and write them to `derived.db` and into the journal.
 
-    Returns the number of modules when anything about them changed, so that the graph has to be told; None
-    when nothing did, or when `derived.db` holds less than they were found from: it is being rebuilt.
+    Returns the number of modules when the graph has to be told of a change; None when it has not, or when
+    `derived.db` holds less than they were found from: it is being rebuilt.
 
     Args:
         journal: where ids and summaries are kept.
@@ -60,6 +60,12 @@ def regroup(journal: Journal, database: Database, project: str) -> int | None:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('grouped', ?)", (state,))
         return sum(module.level == WHOLE for module in kept) if changed else None
     return None
+
+
+def has_modules(database: Database) -> bool:
+    """Return whether modules were ever found in this `derived.db`; a new one has none to show."""
+    with database.read() as connection:
+        return connection.execute("SELECT 1 FROM meta WHERE key = 'grouped'").fetchone() is not None
 
 
 def graph_modules(connection: sqlite3.Connection) -> list[GraphModule]:
@@ -102,24 +108,32 @@ class _Start(NamedTuple):
 
 
 def _write(connection: sqlite3.Connection, modules: Sequence[Module]) -> bool:
-    """Put the modules in place of those that are there; return whether they differ."""
+    """Put the modules in place of those that are there; return whether the graph has to be told."""
+    before, held = _rows(connection), graph_modules(connection)
     rows = sorted(map(_row, modules))
-    members = sorted(
-        (node, module.kept.level, module.kept.id) for module in modules for node in module.members
-    )
-    if (
-        connection.execute(f"SELECT {_COLUMNS} FROM module ORDER BY id").fetchall() == rows
-        and connection.execute("SELECT node, level, module FROM member ORDER BY node, level").fetchall()
-        == members
-    ):
+    if before == rows and _members(connection) == _nodes(modules):
         return False
     connection.execute("DELETE FROM module")
     connection.execute("DELETE FROM member")
     connection.executemany(f"INSERT INTO module ({_COLUMNS}) VALUES ({','.join('?' * 12)})", rows)
-    connection.executemany("INSERT INTO member (node, level, module) VALUES (?, ?, ?)", members)
+    connection.executemany("INSERT INTO member (node, level, module) VALUES (?, ?, ?)", _nodes(modules))
+    if graph_modules(connection) == held:
+        return False
     # A row for neither edge nor node: the graph has to be told of the modules.
     connection.execute("INSERT INTO graph_log (edge, node) VALUES (NULL, NULL)")
     return True
+
+
+def _rows(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+    return connection.execute(f"SELECT {_COLUMNS} FROM module ORDER BY id").fetchall()
+
+
+def _members(connection: sqlite3.Connection) -> list[tuple[int, int, str]]:
+    return connection.execute("SELECT node, level, module FROM member ORDER BY node, level").fetchall()
+
+
+def _nodes(modules: Sequence[Module]) -> list[tuple[int, int, str]]:
+    return sorted((node, module.kept.level, module.kept.id) for module in modules for node in module.members)
 
 
 def _row(module: Module) -> tuple[str | int | float | None, ...]:
