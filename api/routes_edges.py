@@ -29,7 +29,6 @@ from api.parameters import (
     some_of,
 )
 from api.problems import ProblemKind
-from api.schemas import Shape
 from api.schemas_graph import EdgeListOut, EdgeOut, EdgePageOut
 from graphmem.errors import InvalidInputError
 from graphmem.graph import EdgeFilter, EdgeKind, EdgeOrder, EdgeStatus
@@ -106,13 +105,13 @@ async def declare(request: Request, memory: MemoryHere, project: Slug) -> Respon
     """
     raw = await read_json(request)
 
-    def store() -> Shape:
+    def store() -> Response:
         declarations, is_batch = read_declarations(raw)
         with _placed_as_sent():
             edges = project_of(memory, project).graph.declare(declarations)
-        return EdgeListOut.of_edges(edges) if is_batch else EdgeOut.of(edges[0])
+        return answer(EdgeListOut.of_edges(edges) if is_batch else EdgeOut.of(edges[0]), 201)
 
-    return answer(await run_in_threadpool(store), 201)
+    return await run_in_threadpool(store)
 
 
 @router.post(
@@ -127,12 +126,13 @@ async def judge_many(request: Request, memory: MemoryHere, project: Slug) -> Res
     """Store an array of verdicts, up to 5,000, all or none, and return the edges in its order."""
     raw = await read_json(request)
 
-    def store() -> EdgeListOut:
+    def store() -> Response:
         decisions = read_verdicts(raw)
         with _placed_as_sent():
-            return EdgeListOut.of_edges(project_of(memory, project).graph.judge(decisions))
+            edges = project_of(memory, project).graph.judge(decisions)
+        return answer(EdgeListOut.of_edges(edges))
 
-    return answer(await run_in_threadpool(store))
+    return await run_in_threadpool(store)
 
 
 @router.get(
