@@ -16,11 +16,12 @@ from graphmem.model import FileStatus
 from graphmem.recall.edges import Edges
 from graphmem.store.arcs import arcs_of
 from graphmem.store.bounds import checked_depth
-from graphmem.store.port import MAX_DEPTH, GraphStore, Towards, Walk
+from graphmem.store.port import MAX_DEPTH, GraphStore, Surroundings, Towards, Walk
 from inference.ranking import WARNING_THRESHOLD
 
 _LOOKED_AT = 200
 _JUDGED = (EdgeStatus.CONFIRMED, EdgeStatus.STALE)
+_SHOWN = (EdgeStatus.CANDIDATE, *_JUDGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +72,26 @@ def dependents(
         *_unreviewed(len(likely), len(possible)),
         *([] if behind is None else [behind]),
     ]
-    show = _Shown(edges, heard.nodes[node], reach.limit)
+    shown = [rows[: reach.limit] for rows in (linked, likely, possible)]
+    neighbours = _neighbours(edges, heard.nodes[node], [row for rows in shown for row in rows])
+    listed = [tuple(neighbours[row.id] for row in rows if row.id in neighbours) for rows in shown]
     return Dependents(
         node=heard.nodes[node],
         complete=not reasons,
         reason="; ".join(reasons) or None,
         confirmed=tuple(confirmed[: reach.limit]),
-        linked=show.neighbours(linked),
-        likely=show.neighbours(likely),
-        possible=show.neighbours(possible),
+        linked=listed[0],
+        likely=listed[1],
+        possible=listed[2],
     )
 
 
 def _hear(edges: Edges, store: GraphStore, node: int, reach: Reach) -> _Heard:
     walk = store.walk(node, reach.towards, reach.depth, max(reach.limit, _LOOKED_AT))
-    judged = store.beside(node, _JUDGED, _LOOKED_AT)
-    open_ones = store.beside(node, (EdgeStatus.CANDIDATE,), _LOOKED_AT)
-    beside = {near.edge: near.node for near in (*judged.beside, *open_ones.beside)}
+    around = store.beside(node, _SHOWN, _LOOKED_AT)
+    # Suggestions at a hub must not hide what is settled.
+    judged = Surroundings() if around.cut is None else store.beside(node, _JUDGED, _LOOKED_AT)
+    beside = {near.edge: near.node for near in (*around.beside, *judged.beside)}
     nodes = edges.references.nodes((node, *(item.node for item in walk.reached), *beside.values()))
     found: dict[EdgeStatus, list[EdgeRow]] = {status: [] for status in EdgeStatus}
     # As the table knows them by now: the graph may be a moment behind.
@@ -98,7 +102,7 @@ def _hear(edges: Edges, store: GraphStore, node: int, reach: Reach) -> _Heard:
             found[EdgeStatus(row.status)].append(row)
     for listed in found.values():
         listed.sort(key=lambda row: (-row.probability, row.id))
-    cuts = dict.fromkeys(cut for cut in (walk.cut, judged.cut, open_ones.cut) if cut is not None)
+    cuts = dict.fromkeys(cut for cut in (walk.cut, around.cut, judged.cut) if cut is not None)
     return _Heard(walk, nodes, found, tuple(cuts))
 
 
@@ -112,28 +116,20 @@ def _confirmed(heard: _Heard) -> list[Dependent]:
     return sorted(found, key=lambda item: (item.hops, item.node.name, item.node.type))
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """How rows of edges at a node are shown."""
-
-    edges: Edges
-    node: Node
-    limit: int
-
-    def neighbours(self, rows: Sequence[EdgeRow]) -> tuple[Neighbour, ...]:
-        """Return the other ends of the first of these edges, with their evidence."""
-        return tuple(
-            Neighbour(
-                node=edge.target if edge.source == self.node else edge.source,
-                probability=edge.probability,
-                edge_id=edge.id,
-                evidence=edge.evidence,
-                kind=edge.kind,
-                status=edge.status,
-                relation=edge.relation,
-            )
-            for edge in self.edges.of(rows[: self.limit])
+def _neighbours(edges: Edges, node: Node, rows: Sequence[EdgeRow]) -> dict[str, Neighbour]:
+    """Return the other ends of these edges with their evidence, by edge."""
+    return {
+        edge.id: Neighbour(
+            node=edge.target if edge.source == node else edge.source,
+            probability=edge.probability,
+            edge_id=edge.id,
+            evidence=edge.evidence,
+            kind=edge.kind,
+            status=edge.status,
+            relation=edge.relation,
         )
+        for edge in edges.of(rows)
+    }
 
 
 # ---- what may be missing ------------------------------------------------------------------------

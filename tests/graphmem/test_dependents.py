@@ -114,6 +114,19 @@ def test_a_cut_list_says_so(chain: Any) -> None:
     assert "only the first 2 of 3 confirmed ones are shown" in str(found.reason)
 
 
+def test_suggestions_at_a_hub_hide_nothing_confirmed(recorded: Callable[..., Any]) -> None:
+    files = [f"f{number:03}" for number in range(230)]
+    memory = recorded(*(work(at, *files[at * 46 : at * 46 + 46]) for at in range(5)))
+    for number, file in enumerate(files[1:]):
+        memory.edge(f"e{number:03}", "f000", file, probability=0.5)
+    with memory.database.write() as connection:
+        connection.execute("UPDATE edge SET status = 'confirmed', probability = 0.1 WHERE id = 'e007'")
+    found = asked(memory, "f000")
+    assert names(found.linked) == ["f008"]
+    assert len(found.possible) == 20
+    assert "more than 200 neighbours" in str(found.reason)
+
+
 def test_of_equal_hops_the_name_decides(recorded: Callable[..., Any]) -> None:
     files = ["m", "z9", "b2", "q5", "a1"]
     memory = recorded(work(1, *files))
