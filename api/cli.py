@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import re
 import sqlite3
 import sys
 import traceback
@@ -151,7 +152,9 @@ def _said(sentence: str, status: int) -> int:
 def _wrong_use(error: click.UsageError) -> str:
     """Return what was wrong with the command line and where the right use stands."""
     about = f" See `{error.ctx.command_path} --help`." if error.ctx else ""
-    return f"{error.format_message().rstrip('.')}.{about}"
+    # What a missing choice may be comes as a list of lines.
+    message = re.sub(r"\s*\n\s*", " ", error.format_message())
+    return f"{message.rstrip('.')}.{about}"
 
 
 def _sentence(error: OSError) -> str:

@@ -37,7 +37,8 @@ _NEXT = (
 @pass_invocation
 def demo_command(invocation: Invocation, repository: Path | None, repo: Path | None, keep: bool) -> None:
     """Show what GraphMem does, on a story and on a real history; nothing is kept."""
-    from api.demo import demo_home, parts, plain, repository_around, show
+    from api.demo import demo_home, parts, plain, repository_around
+    from api.demo_view import show_part
     from graphmem.errors import SourceError
 
     named = repo or repository
@@ -51,7 +52,7 @@ def demo_command(invocation: Invocation, repository: Path | None, repo: Path | N
         for part in parts(place, chosen, insist=named is not None):
             shapes[part.name] = plain(part)
             if screen is not None:
-                show(screen, part)
+                show_part(screen, part)
     if screen is not None:
         _say_what_next(screen)
     else:

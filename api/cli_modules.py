@@ -25,7 +25,7 @@ from api.screen import Screen
     default=0,
     show_default=True,
     metavar="NUMBER",
-    help="How coarse: 0 is the finest.",
+    help="0: the modules; 1: the parts of large ones.",
 )
 @limit_option(20)
 @cursor_option
@@ -58,7 +58,7 @@ def _nothing(project: ChosenProject, level: int) -> str:
     if not project.observations:
         return "Nothing is stored yet: run `graphmem import git .` inside the repository."
     if level:
-        return f"There are no modules on level {level}; `graphmem modules` lists the finest."
+        return f"There is nothing on level {level}: no module is that large; `graphmem modules` lists them."
     return "No module has emerged yet: too few files belong together; `graphmem edges` shows which do."
 
 

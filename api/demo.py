@@ -1,7 +1,7 @@
 """Owns `graphmem demo`: a story and a real history go in, and what an agent would be told is shown.
 
-Everything happens in a throw-away home. It is not an import (`api.cli_import`) and decides nothing about
-what is linked; it only chooses what is worth showing.
+Everything happens in a throw-away home. It is not an import (`api.cli_import`), nor the look of the demo
+(`api.demo_view`), and decides nothing about what is linked; it only chooses what is worth showing.
 """
 
 from __future__ import annotations
@@ -10,41 +10,50 @@ import importlib.util
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rich.text import Text
-
 from api.backend import HistorySource, Shape
+from api.backend_graph import EdgeQuestion, WalkQuestion
 from api.backend_local import LocalBackend
-from api.impact_view import affected_row
 from api.isolation import own_root
 from api.progress import ProgressBar
-from api.schemas import ImpactOut, LinkOut
-from api.screen import Screen, counted, evidence_words, percent
+from api.schemas import ImpactOut
 from graphmem import Memory, Project
 from graphmem.errors import SourceError
+from graphmem.graph import Decision, Direction, EdgeOrder, Relation, VerdictKind
 from graphmem.home import Home
 from graphmem.instant import HOUR, from_iso
 from graphmem.repository import locate
 
 STORY = "observations.jsonl"
 _STORY_PACKAGE = "graphmem_story"
+_EDGES = 3
+_MODULES = 4
 _LINKS = 3
 _CANDIDATES = 20
+_DIGEST_TOKENS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """What there is to show of one history: what went in, the answer about one file, the strongest links."""
+    """What there is to show of one history: what went in, the answer about one file, edges, modules.
+
+    `confirmed` is an edge that the demo itself has confirmed, `dependents` the exact answer since then, and
+    `overview` the digest; these are of the story alone.
+    """
 
     report: Shape
     sessions: int
     files: int
     answer: Shape | None
-    links: tuple[Shape, ...]
+    edges: tuple[Shape, ...]
+    modules: tuple[Shape, ...]
+    confirmed: Shape | None = None
+    dependents: Shape | None = None
+    overview: Shape | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +110,7 @@ def parts(home: Path, repository: Path | None, *, insist: bool) -> Iterator[Part
     title = f"2. A real history: {repository.name}"
     source = HistorySource("git", str(repository))
     try:
-        part = Part("history", title, _showing(home, repository, source, time.time))
+        part = Part("history", title, _history(home, repository, source))
     except SourceError as error:
         if insist:
             raise
@@ -116,25 +125,78 @@ def _story(home: Path) -> Showing:
         last = max(from_iso(json.loads(line)["at"]) for line in lines)
     shop = home / "shop"
     shop.mkdir(exist_ok=True)
-    return _showing(home, shop, HistorySource("jsonl", str(source)), lambda: last + HOUR)
+    with _imported(home, shop, HistorySource("jsonl", str(source)), lambda: last + HOUR) as imported:
+        found = imported.showing()
+        return imported.judged(found)
 
 
-def _showing(home: Path, root: Path, source: HistorySource, clock: Callable[[], float]) -> Showing:
+def _history(home: Path, repository: Path, source: HistorySource) -> Showing:
+    with _imported(home, repository, source, time.time) as imported:
+        return imported.showing()
+
+
+@dataclass(frozen=True, slots=True)
+class _Imported:
+    """A project with a history in it, to choose from."""
+
+    backend: LocalBackend
+    project: Project
+    slug: str
+    report: Shape
+
+    def showing(self) -> Showing:
+        """Return what is worth showing of it."""
+        graph = self.backend.graph
+        graph.infer(self.slug)
+        stats = self.project.stats()
+        question = EdgeQuestion(order=EdgeOrder.VALUE, limit=_EDGES)
+        return Showing(
+            self.report,
+            stats.sessions,
+            stats.files,
+            _worth_showing(self.project),
+            tuple(graph.edges(self.slug, question)["items"]),
+            tuple(graph.modules(self.slug, 0, _MODULES, None)["items"]),
+        )
+
+    def judged(self, found: Showing) -> Showing:
+        """Confirm that the foremost neighbour depends on the file shown, and return what is exact now."""
+        if found.answer is None or not found.answer["affected"]:
+            return found
+        node = f"file:{found.answer['path']}"
+        other = f"file:{found.answer['affected'][0]['path']}"
+        graph = self.backend.graph
+        edges = graph.edges(self.slug, EdgeQuestion(node=node, limit=_CANDIDATES))["items"]
+        chosen = [edge for edge in edges if other in {edge["from"]["ref"], edge["to"]["ref"]}]
+        if not chosen:
+            return found
+        direction = Direction.BACKWARD if chosen[0]["from"]["ref"] == node else Direction.FORWARD
+        decision = Decision(chosen[0]["id"], VerdictKind.CONFIRM, Relation.DEPENDS_ON, direction, by="you")
+        (confirmed,) = graph.judge(self.slug, [decision])["items"]
+        return replace(
+            found,
+            confirmed=confirmed,
+            dependents=graph.depends(self.slug, WalkQuestion(node)),
+            overview=graph.overview(self.slug, _DIGEST_TOKENS),
+        )
+
+
+@contextmanager
+def _imported(
+    home: Path, root: Path, source: HistorySource, clock: Callable[[], float]
+) -> Iterator[_Imported]:
     memory = Memory(home, clock=clock)
     with LocalBackend(memory) as backend, ProgressBar("Reading the history") as progress:
         slug = backend.register(str(root))["slug"]
         report = backend.import_history(slug, source, progress)
         if report["stopped"]:
             raise KeyboardInterrupt
-        project = memory.project(slug)
-        stats = project.stats()
-        links = tuple(LinkOut.of(link).model_dump(mode="json") for link in project.strongest_links(_LINKS))
-        return Showing(report, stats.sessions, stats.files, _worth_showing(project, links), links)
+        yield _Imported(backend, memory.project(slug), slug, report)
 
 
-def _worth_showing(project: Project, links: Sequence[Shape]) -> Shape | None:
+def _worth_showing(project: Project) -> Shape | None:
     """Return the impact of the busiest file with an alert, or else of the one with the surest neighbour."""
-    linked = [link[end] for link in links for end in ("a", "b")]
+    linked = [file for link in project.strongest_links(_LINKS) for file in (link.a, link.b)]
     best: Shape | None = None
     for file in dict.fromkeys([*project.busiest_files(_CANDIDATES), *linked]):
         answer = ImpactOut.of(project.impact([file])).model_dump(mode="json")
@@ -155,65 +217,12 @@ def repository_around(folder: Path) -> Path | None:
     return None if checkout is None else Path(checkout.root or checkout.common_dir)
 
 
-def show(screen: Screen, part: Part) -> None:
-    """Print one part of the demo."""
-    screen.heading(part.title)
-    found = part.showing
-    if found is None:
-        screen.line(part.sentence, indent=2)
-        return
-    report = found.report
-    taken = counted(report["accepted"], "commit" if report["source"] == "git" else "observation")
-    known = f"{counted(found.sessions, 'session')}, {counted(found.files, 'file')}"
-    screen.line(f"{taken}, {known}", (f"  in {report['took_ms'] / 1000:.1f} s", "dim"), indent=2)
-    for item in report["left_out"]:
-        screen.line((f"{counted(item['count'], 'file')} left out: {item['reason']}", "dim"), indent=2)
-    for remark in report["remarks"]:
-        screen.line((remark, "dim"), indent=2)
-    screen.gap()
-    if found.answer is None:
-        screen.line("Little history yet: no two files have changed together often enough.", indent=2)
-        return
-    _show_alert(screen, found.answer)
-    _show_links(screen, found.links)
-
-
-def _show_alert(screen: Screen, answer: Shape) -> None:
-    file = screen.path(answer["path"], screen.width - 40, "bold")
-    if answer["warning"]:
-        screen.line("Before an edit of ", file, " an agent is told:", indent=2)
-        screen.panel("", answer["warning"], indent=2)
-        return
-    screen.line("Before an edit of ", file, " an agent is told nothing:", indent=2)
-    likely = any(item["tier"] != "possible" for item in answer["affected"][:_LINKS])
-    reason = "what is likely was seen in one session only" if likely else "no file is linked strongly enough"
-    screen.line(f"{reason}. The nearest ones:", indent=2)
-    screen.grid([affected_row(screen, item) for item in answer["affected"][:_LINKS]])
-
-
-def _show_links(screen: Screen, links: Sequence[Shape]) -> None:
-    if not links:
-        return
-    screen.gap()
-    screen.line("Strongest links", indent=2)
-    room = (screen.width - 13) // 2
-    screen.grid(
-        (
-            Text(percent(link["probability"])),
-            Text.assemble(
-                screen.path(link["a"], room),
-                ("  and  ", "dim"),
-                screen.path(link["b"], room),
-                (f"\n{evidence_words(link['evidence'])}", "dim"),
-            ),
-        )
-        for link in links
-    )
-
-
 def plain(part: Part) -> Shape:
     """Return one part of the demo as plain data, in HTTP's shapes."""
     found = part.showing
     if found is None:
         return {"reason": part.sentence}
-    return {"report": found.report, "impact": found.answer, "links": list(found.links)}
+    told = {"report": found.report, "impact": found.answer}
+    graph = {"edges": list(found.edges), "modules": list(found.modules)}
+    use = {"confirmed": found.confirmed, "dependents": found.dependents, "overview": found.overview}
+    return told | graph | {name: shape for name, shape in use.items() if shape is not None}

@@ -21,8 +21,10 @@ from pathlib import Path
 from api.backend import Backend, Shape
 from api.connection import connect
 from api.isolation import OWN_PACKAGES, explanation, own_root, shadows
+from api.screen import size
 from graphmem.errors import GraphMemError, HomeError
 from graphmem.home import Home
+from graphmem.store.files import GraphFiles
 
 OLDEST_PYTHON = (3, 11)
 _LITTLE_SPACE = 200_000_000
@@ -159,7 +161,10 @@ def _projects(home: Home) -> Iterator[Check]:
     try:
         with connect(home.path) as backend:
             for project in backend.projects()["items"]:
-                yield _project(backend, project)
+                check = _project(backend, project)
+                yield check
+                if check.outcome is not Outcome.PROBLEM:
+                    yield _graph(backend, project, home.project_folder(project["id"]))
     except GraphMemError as error:
         yield Check("projects", Outcome.PROBLEM, str(error))
 
@@ -179,3 +184,21 @@ def _project(backend: Backend, project: Shape) -> Check:
         remedy = "If it has moved, run `graphmem import git .` in its new place."
         return Check(name, Outcome.WARNING, f"its folder {project['root']} is gone", remedy)
     return Check(name, Outcome.OK, f"{found['observations']:,} observations, {found['files']:,} files")
+
+
+def _graph(backend: Backend, project: Shape, folder: Path) -> Check:
+    """Ask the graph, which brings it up; whatever ails it, it is a copy and made anew from the journal."""
+    name = f"graph {project['slug']}"
+    try:
+        found = backend.graph.health(project["slug"], 1)
+    except GraphMemError as error:
+        return Check(name, Outcome.PROBLEM, str(error))
+    files = GraphFiles(folder)
+    room = size(files.size_bytes())
+    if found["degraded"]:
+        remedy = (
+            "It is built anew by itself: look again in a moment; if this stays, free space or see the log."
+        )
+        return Check(name, Outcome.WARNING, f"{found['degraded']} ({room} on disk)", remedy)
+    kept = "; a damaged one was set aside and built anew" if files.was_set_aside() else ""
+    return Check(name, Outcome.OK, f"up to date, {room}{kept}")

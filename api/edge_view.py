@@ -44,7 +44,7 @@ def relation_words(relation: str) -> str:
 
 
 def statement(edge: Shape, first: str, second: str) -> str:
-    """Return what an edge says of its ends `first` and `second`, such as `a depends on b`."""
+    """Return what an edge or a verdict says of the ends `first` and `second`, such as `a depends on b`."""
     verb = relation_words(edge["relation"]) if edge["relation"] else ""
     match edge["direction"] if verb else None:
         case "backward":
@@ -54,6 +54,11 @@ def statement(edge: Shape, first: str, second: str) -> str:
         case None:
             return f"{first} and {second} belong together"
     return f"{first} {verb} {second}"
+
+
+def chance(edge: Shape) -> str:
+    """Return how likely an edge is, or a dash where somebody's word alone stands behind it."""
+    return percent(edge["probability"]) if edge["evidence"]["together"] or edge["probability"] else "-"
 
 
 def why_words(evidence: Shape, kind: str) -> str:
@@ -79,13 +84,13 @@ def show_edges(screen: Screen, page: Shape, nothing: str) -> None:
         screen.line("Do these belong together?", ("  The answers most worth having come first.", "dim"))
         screen.gap()
     for edge in page["items"]:
-        screen.grid([(Text(percent(edge["probability"])), _question(screen, edge))])
+        screen.grid([(Text(chance(edge)), _question(screen, edge))])
         screen.gap()
     if asked:
         screen.line("Answer with `graphmem confirm ID --relation depends_on` or `graphmem reject ID`;")
         screen.line("`graphmem why ID` tells more.")
     if page["next_cursor"]:
-        screen.line((f"There is more: add --cursor {page['next_cursor']}", "dim"))
+        screen.line((f"There are more: add --limit {2 * len(page['items'])}", "dim"))
 
 
 def _question(screen: Screen, edge: Shape) -> Text:
@@ -117,7 +122,7 @@ def _meaning(edge: Shape) -> str:
 def show_edge(screen: Screen, edge: Shape, titles: Mapping[str, tuple[str, str]]) -> None:
     """Print one edge whole; `titles` gives an observation's time and title by its id."""
     screen.line(both_names(screen, edge, screen.width))
-    remark = f"  {edge['kind']}, {percent(edge['probability'])}, {edge['origin']}"
+    remark = f"  {edge['kind']}, {chance(edge)}, {edge['origin']}"
     screen.line(worded(edge["status"]), (remark, "dim"))
     if edge["relation"]:
         screen.line(f"{_meaning(edge).capitalize()}.")
@@ -154,7 +159,7 @@ def _show_verdicts(screen: Screen, verdicts: Sequence[Shape]) -> None:
     for verdict in reversed(verdicts):
         words = f"{verdict['verdict']} by {verdict['by'] or 'somebody'}"
         if verdict.get("relation"):
-            words += f": {relation_words(verdict['relation'])}, {verdict['direction'] or 'forward'}"
+            words += f": {_meaning(verdict)}"
         note = (verdict["note"],) if verdict["note"] else ()
         screen.entry(minute(verdict["at"]), words, *note)
 

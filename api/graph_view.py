@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.text import Text
 
-from api.edge_view import both_names, name_of, statement, why_words
+from api.edge_view import both_names, chance, name_of, statement, why_words
 from api.screen import Screen, counted, percent, worded
 from api.terminal_text import clean, one_line
 
@@ -75,7 +75,8 @@ def show_paths(screen: Screen, found: Shape) -> None:
     screen.line(both_names(screen, ends, screen.width))
     show_completeness(screen, found, "Complete: these are all ways of up to three steps.")
     for path in found["paths"]:
-        screen.heading(counted(len(path["steps"]), "step"), f"strength {percent(path['strength'])}")
+        strength = f"strength {percent(path['strength'])}" if path["strength"] else ""
+        screen.heading(counted(len(path["steps"]), "step"), strength)
         for node, edge in zip(path["nodes"], path["steps"], strict=False):
             screen.line(screen.path(name_of(node), screen.width - 2, "bold"), indent=2)
             _show_step(screen, edge)
@@ -87,7 +88,7 @@ def _show_step(screen: Screen, edge: Shape) -> None:
     if edge["relation"]:
         lines.insert(0, statement(edge, *(one_line(name_of(edge[end])) for end in ("from", "to"))))
     said = Text("\n".join(clean(line) for line in lines), "dim")
-    screen.grid([("", Text(percent(edge["probability"]), "dim"), said)], right=2)
+    screen.grid([("", Text(chance(edge), "dim"), said)], right=2)
 
 
 def show_inferred(screen: Screen, found: Shape) -> None:

@@ -65,10 +65,10 @@ def show_module(screen: Screen, module: Shape, project: str) -> None:
     if module["summary"]:
         screen.gap()
         screen.line(module["summary"])
-    files = [node for node in module["members"] if node["type"] == "file"]
+    key = dict.fromkeys(module["key_files"])
+    files = [name_of(node) for node in module["members"] if node["type"] == "file"]
     others = [node for node in module["members"] if node["type"] != "file"]
-    _names(screen, "Key files", module["key_files"])
-    _names(screen, "Files", [name_of(node) for node in files])
+    _names(screen, "Files", [*key, *(name for name in files if name not in key)])
     _names(screen, "Contracts", module["contracts"])
     if others:
         screen.heading("About")

@@ -30,7 +30,18 @@ PLACEHOLDERS = {
     "/path/to/repository": "{shop}",
     "/src/shop": "{shop}",
     "7832": "{port}",
+    "8c1f0a2b3d4e5f60": "$(first-edge)",
 }
+# The id of one edge of the shop, the same each time: a reader takes it from `graphmem edges`.
+FIRST_EDGE = """#!/usr/bin/env python
+import json, pathlib, subprocess
+kept = pathlib.Path.home() / "first-edge"
+if not kept.exists():
+    subprocess.run(["graphmem", "infer"], check=True, stdout=subprocess.DEVNULL)
+    page = subprocess.run(["graphmem", "edges", "--json"], check=True, capture_output=True).stdout
+    kept.write_text(json.loads(page)["items"][0]["id"])
+print(kept.read_text())
+"""
 # What a document takes for granted before its first command.
 TURN = '{"id": "turn-80", "session": "s-42", "title": "Read the code", "files_read": ["src/auth/token.ts"]}'
 BEFORE = {
@@ -171,7 +182,9 @@ def free_port() -> int:
 def sandbox(tmp_path: Path, installation: Any, git_repository: Callable[..., Any]) -> Iterator[Sandbox]:
     repository = git_repository("shop")
     for number in range(6):
-        repository.touch(f"Token format {number}", "src/auth/token.ts", "src/checkout/session.ts")
+        # Two sittings of one author lie more than two hours apart.
+        at = repository.now + 4 * 3600
+        repository.touch(f"Token format {number}", "src/auth/token.ts", "src/checkout/session.ts", at=at)
         repository.touch(f"Page {number}: 修复购物车", "src/app.py", "tests/test_app.py")
     repository.touch("Refresh with retry", "src/auth/refresh.ts")
     home, tools = tmp_path / "user", tmp_path / "tools"
@@ -184,6 +197,8 @@ def sandbox(tmp_path: Path, installation: Any, git_repository: Callable[..., Any
     # An example that is answered with an error must not pass for one that works.
     (tools / "curl").write_text(f'#!/bin/sh\nexec {curl} --fail-with-body "$@"\n', encoding="utf-8")
     (tools / "curl").chmod(0o755)
+    (tools / "first-edge").write_text(FIRST_EDGE, encoding="utf-8")
+    (tools / "first-edge").chmod(0o755)
     path = os.pathsep.join((str(tools), str(installation.script.parent), os.environ["PATH"]))
     box = Sandbox(home, repository.path, free_port(), path)
     yield box

@@ -22,20 +22,24 @@ def history(make_history: Callable[..., Path], tmp_path: Path) -> Path:
     return make_history(tmp_path / "shop", commits)
 
 
-def test_it_shows_the_story_and_the_history_on_one_screen(graphmem: Any, history: Path) -> None:
+def test_it_shows_the_story_and_the_history_on_two_screens(graphmem: Any, history: Path) -> None:
     outcome = graphmem("demo", "--repo", history, environment={"COLUMNS": "80"})
     assert (outcome.status, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
-    assert len(lines) <= 60
+    assert len(lines) <= 100
     assert max(cell_len(line) for line in lines) <= 80
     for words in (
         "79 observations",
         "60 commits",
         "an agent is told:",
-        "Strongest links",
+        "do these belong together?",
+        "Somebody says yes: src/checkout/session.ts depends on src/auth/token.ts",
+        "What depends on src/auth/token.ts",
+        "Modules that emerged",
+        "as a new session is told",
         "What to type next",
     ):
-        assert words in outcome.out
+        assert words in " ".join(outcome.out.split())
 
 
 def test_it_leaves_nothing_behind(graphmem: Any, history: Path, tmp_path: Path) -> None:
@@ -61,7 +65,14 @@ def test_for_machines_it_is_json(graphmem: Any, history: Path) -> None:
     shape = graphmem.good("demo", "--json", cwd=history).shape
     assert shape["story"]["report"]["accepted"] == 79
     assert shape["story"]["impact"]["warning"]
-    assert shape["history"]["links"][0]["evidence"]["together"] == 20
+    assert [edge["status"] for edge in shape["story"]["edges"]] == ["candidate"] * 3
+    assert shape["story"]["confirmed"]["relation"] == "depends_on"
+    walked = [item["node"]["name"] for item in shape["story"]["dependents"]["confirmed"]]
+    assert walked == ["src/checkout/session.ts"]
+    assert shape["story"]["overview"]["text"]
+    assert shape["history"]["edges"][0]["evidence"]["together"] == 20
+    for part in ("story", "history"):
+        assert shape[part]["modules"][0]["key_files"]
 
 
 def test_a_short_history_is_said_to_be_short(graphmem: Any, git_repository: Callable[..., Any]) -> None:
