@@ -33,6 +33,7 @@ _PRESENTABLE = 12
 _TOLD = 8
 _CLEARLY = 0.5
 _TITLE_WORDS = 24
+_TITLE_LENGTH = 200
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _WORD = re.compile(r"[^\s\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]+")
@@ -227,7 +228,7 @@ def summary(titles: Iterable[tuple[str, str]]) -> str:
 def cited(title: str, id: str) -> str:
     """Return a title in one line with the id of its observation: `Refresh tokens rotate (shop-012)`."""
     words = _flat(title).rstrip(_END)
-    if counted(words) > _TITLE_WORDS:
+    if counted(words) > _TITLE_WORDS or len(words) > _TITLE_LENGTH:
         words = _cut(words)
     return f"{words} ({_flat(id)})" if words else f"({_flat(id)})"
 
@@ -239,7 +240,7 @@ def counted(text: str) -> int:
 
 def _cut(text: str) -> str:
     """Return a text without what exceeds the longest title, at the end of a word if it has any."""
-    low, high = 0, len(text)
+    low, high = 0, min(len(text), _TITLE_LENGTH)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if counted(text[:middle]) <= _TITLE_WORDS else (low, middle - 1)
