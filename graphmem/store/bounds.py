@@ -43,3 +43,8 @@ def stranger(thing: str, node: int) -> GraphFault:
     return GraphFault(
         f"{thing} names node {node}, which the graph does not hold; the graph must be loaded anew."
     )
+
+
+def changed_type(node: int) -> GraphFault:
+    """Return the fault of a change that makes a node another kind of thing."""
+    return GraphFault(f"Node {node} can't become a node of another type; the graph must be loaded anew.")

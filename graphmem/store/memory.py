@@ -12,7 +12,7 @@ from math import prod
 
 from graphmem.graph import EdgeStatus, NodeType, Relation
 from graphmem.store.arcs import Arc, arcs_of
-from graphmem.store.bounds import checked_depth, more_neighbours, more_nodes, stranger
+from graphmem.store.bounds import changed_type, checked_depth, more_neighbours, more_nodes, stranger
 from graphmem.store.cycles import shortest_cycles
 from graphmem.store.port import (
     MAX_DEPTH,
@@ -184,6 +184,9 @@ class _Content:
         self._touching: dict[int, dict[str, GraphEdge]] = {}
 
     def check(self, change: GraphChange) -> None:
+        for node in change.nodes:
+            if self.nodes.get(node.number, node).type is not node.type:
+                raise changed_type(node.number)
         known = self.nodes.keys() | {node.number for node in change.nodes}
         for edge in change.edges:
             _check_ends(f"Edge {edge.id}", (edge.source, edge.target), known)

@@ -87,7 +87,10 @@ class GraphModule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphContent:
-    """Everything a store holds, for a load; edges and observations may be iterables read once."""
+    """Everything a store holds, for a load; edges and observations may be iterables read once.
+
+    Each edge and observation comes once. Members of modules that are not among the nodes are left out.
+    """
 
     nodes: Iterable[GraphNode] = ()
     edges: Iterable[GraphEdge] = ()
@@ -99,7 +102,9 @@ class GraphContent:
 class GraphChange:
     """A difference: nodes and edges are inserted or replaced by number and id.
 
-    Nodes that edges or observations refer to are in the store already or in `nodes`.
+    Nodes that edges or observations refer to are in the store already or in `nodes`; a node keeps its type.
+    A change that does not keep to this is a GraphFault and leaves the store as it was. An edge that is both
+    dropped and given is there afterwards.
     """
 
     nodes: Sequence[GraphNode] = ()
@@ -173,19 +178,26 @@ class GraphStore(Protocol):
         """Return what the store holds, None when nothing was ever loaded."""
 
     def load(self, content: GraphContent, mark: Mark) -> None:
-        """Replace everything by `content`, in bulk; a load that does not end leaves no mark."""
+        """Replace everything by `content`, in bulk; one that fails leaves the store as it was.
+
+        Questions are answered from the old content until the new one is whole.
+        """
 
     def apply(self, change: GraphChange, mark: Mark) -> None:
         """Apply a difference and move the mark, both or neither."""
 
     def set_modules(self, modules: Sequence[GraphModule]) -> None:
-        """Replace all modules; the mark stays."""
+        """Replace all modules; the mark stays. Members the store does not hold are left out."""
 
     def walk(self, node: int, towards: Towards, depth: int = MAX_DEPTH, limit: int = 200) -> Walk:
         """Walk confirmed edges with a relation in their direction, up to `depth` (1 to 3) hops.
 
         An edge `source -> target` that is `forward` says that source depends on target, `backward` the
-        reverse, `both` both. The start itself is not among the reached; each node is reached once.
+        reverse, `both` both. The start itself is not among the reached; each node is reached once, by the
+        way of the smallest edge ids among its shortest.
+
+        Raises:
+            InvalidInputError: `depth` is not 1 to 3.
         """
 
     def beside(
@@ -194,10 +206,17 @@ class GraphStore(Protocol):
         """Return direct neighbours over edges of these statuses, both directions."""
 
     def ways(self, start: int, end: int, at_most: int = 3) -> Ways:
-        """Return ways over candidate and confirmed edges of up to three hops, no node twice in one."""
+        """Return the shortest and strongest ways of up to three candidate or confirmed edges.
+
+        No node comes twice in one. Of equal length and strength are those of smaller edge ids.
+        """
 
     def cycles(self, at_most: int = 20) -> Ways:
-        """Return cycles of confirmed `depends_on` edges of up to eight hops, each once, as edge ids."""
+        """Return cycles of confirmed `depends_on` edges of up to eight hops, each once, as edge ids.
+
+        They are the shortest through each edge, not every way round a knot. An edge that goes both ways is a
+        cycle of two hops, its id twice. Shortest first, then by ids; `cut` says when there are more.
+        """
 
     def orphans(self, limit: int = 200) -> tuple[int, ...]:
         """Return living files that no candidate or confirmed edge touches, by number."""

@@ -1,0 +1,123 @@
+"""Owns the files of a graph on the disk: what belongs to it, whether it can be trusted, setting it aside.
+
+It is not what is in them. The engine can be brought down, not only misled, by a damaged file or log
+(measured: a crash in four of forty kinds of damage), so no file is opened whose seal does not match: the
+seal is written after each change and names size and time of the file and of its log.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from graphmem.store.kuzu_schema import FORMAT
+from graphmem.store.port import GraphFault, GraphFull
+
+_COMPANIONS = (".wal", ".shadow", ".tmp")
+
+
+def loading_beside(path: Path) -> Path:
+    """Return where a load is written before it takes the file's place."""
+    return path.with_name(path.name + ".loading")
+
+
+def aside(path: Path) -> Path:
+    """Return where the one graph that was set aside is kept."""
+    return path.with_name(path.name + ".damaged")
+
+
+def set_aside(path: Path) -> Path:
+    """Move the file out of the way, whatever it is, and return where it went; its log and seal are removed.
+
+    Raises:
+        GraphFull: the folder can't be written.
+    """
+    target = aside(path)
+    try:
+        _remove(target)
+        if os.path.lexists(path):
+            path.rename(target)
+        remove(path)
+    except OSError as fault:
+        raise _unwritable(path, fault) from fault
+    return target
+
+
+def remove(path: Path) -> None:
+    """Remove the file and what belongs to it; what is not there is no fault."""
+    for part in (path, *(path.with_name(path.name + suffix) for suffix in _COMPANIONS), _seal_file(path)):
+        _remove(part)
+
+
+def put_in_place(beside: Path, path: Path) -> None:
+    """Let the closed file `beside` take the place of `path`.
+
+    Raises:
+        GraphFull: the folder can't be written.
+    """
+    try:
+        # Without its seal the old file can't be taken for whole, should this end between the two steps.
+        remove(path)
+        beside.rename(path)
+        remove(beside)
+    except OSError as fault:
+        raise _unwritable(path, fault) from fault
+
+
+def write_seal(path: Path, engine: str) -> None:
+    """Note that the file is as `engine` left it after a change that is whole.
+
+    Raises:
+        GraphFull: the disk is full or the folder not writable.
+    """
+    try:
+        _seal_file(path).write_text(_seal(path, engine), encoding="ascii")
+    except OSError as fault:
+        raise _unwritable(path, fault) from fault
+
+
+def check_seal(path: Path, engine: str) -> None:
+    """See that the file is the one that was sealed.
+
+    Raises:
+        GraphFault: it was changed from outside, not left in order, or written by another version.
+    """
+    try:
+        found = _seal_file(path).read_text(encoding="ascii")
+    except (OSError, ValueError):
+        raise GraphFault(f"The graph {path} was not left in order; it must be built anew.") from None
+    if found.split(" ")[:2] != [str(FORMAT), engine]:
+        raise GraphFault(f"The graph {path} was written by another version; it must be built anew.")
+    if not path.is_file() or found != _seal(path, engine):
+        raise GraphFault(f"The graph {path} was changed from outside; it must be built anew.")
+
+
+def _seal_file(path: Path) -> Path:
+    return path.with_suffix(".seal")
+
+
+def _seal(path: Path, engine: str) -> str:
+    return f"{FORMAT} {engine} {_state(path)} {_state(path.with_name(path.name + '.wal'))}"
+
+
+def _state(path: Path) -> str:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return "-"
+    return f"{status.st_size}:{status.st_mtime_ns}"
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _unwritable(path: Path, fault: OSError) -> GraphFull:
+    return GraphFull(
+        f"The folder of the graph {path} can't be written ({fault.strerror}); "
+        "check permissions and free space."
+    )
