@@ -49,7 +49,7 @@ def decide(
 
     Raises:
         NotFoundError: an unknown edge; `candidates` are the ids most like it.
-        ConflictError: the edge is retired, there is nothing to undo, or nothing confirmed to retire.
+        ConflictError: the edge is retired, or there is nothing to undo.
         InvalidInputError: a direction or a relation where none can stand, or a declaration.
     """
     many = len(decisions) > 1

@@ -254,7 +254,10 @@ class Dependents:
 
 @dataclass(frozen=True, slots=True)
 class LinkPath:
-    """One way from a node to another over `steps`; `strength` is the product of their probabilities."""
+    """One way from a node to another over `steps`.
+
+    `strength` is the product of their probabilities; a confirmed step counts 1.
+    """
 
     strength: float
     steps: tuple[Edge, ...]

@@ -116,14 +116,15 @@ def _is_told(connection: sqlite3.Connection, since: Mark, now: Mark) -> bool:
 
 
 def graph_edge(row: EdgeRow) -> GraphEdge:
-    """Return a row as the graph holds it."""
+    """Return a row as the graph holds it: what is confirmed is sure, however seldom it was seen."""
+    sure = row.status == EdgeStatus.CONFIRMED
     return GraphEdge(
         row.id,
         row.source,
         row.target,
         EdgeKind(row.kind),
         EdgeStatus(row.status),
-        row.probability,
+        1.0 if sure else row.probability,
         None if row.relation is None else Relation(row.relation),
         None if row.direction is None else Direction(row.direction),
     )

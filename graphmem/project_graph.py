@@ -284,6 +284,7 @@ class ProjectGraph:
 
     def _refresh(self, files: Opened) -> str | None:
         """Have the edges brought up; return what they lack when that takes too long."""
+        files.follower.await_start()
         try:
             files.curator.refresh()
         except UnavailableError as fault:

@@ -64,8 +64,8 @@ def standing(verdicts: Sequence[Verdict]) -> Standing:
         return found
     top = stack[-1]
     meant = top
-    if top.verdict is VerdictKind.RETIRE:
-        meant = next((entry for entry in reversed(stack) if entry.verdict in _WITH_RELATION), top)
+    if top.verdict is VerdictKind.RETIRE and len(stack) > 1:
+        meant = stack[-2]
     declared = any(entry.verdict is VerdictKind.DECLARE for entry in stack)
     return replace(
         found,
@@ -127,7 +127,7 @@ def is_change(history: Sequence[Verdict], decision: Decision, place: str = "", t
         together: how many observations hold both ends now.
 
     Raises:
-        ConflictError: the edge is retired, there is nothing to undo, or nothing confirmed to retire.
+        ConflictError: the edge is retired, or there is nothing to undo.
     """
     now = standing(history)
     name = f"{place}The edge {decision.edge}"
@@ -137,11 +137,7 @@ def is_change(history: Sequence[Verdict], decision: Decision, place: str = "", t
                 raise ConflictError(f"{name} has no verdict left to undo; see its history.")
             return True
         case VerdictKind.RETIRE:
-            if now.status is EdgeStatus.RETIRED:
-                return False
-            if now.status is not EdgeStatus.CONFIRMED:
-                raise ConflictError(f"{name} was never confirmed, or not any more; reject it instead.")
-            return True
+            return now.status is not EdgeStatus.RETIRED
         case _ if now.status is EdgeStatus.RETIRED:
             raise ConflictError(f"{name} is retired; undo that first.")
         case VerdictKind.REJECT:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from graphmem.graph import Edge, LinkPath, LinkPaths, Node
+from graphmem.graph import Edge, EdgeStatus, LinkPath, LinkPaths, Node
 from graphmem.model import FileStatus
 from graphmem.recall.edges import Edges
 from graphmem.store.port import GraphStore
@@ -66,7 +66,8 @@ def _path(way: Sequence[str], steps: Mapping[str, Edge], start: Node) -> LinkPat
             return None
         edges.append(edge)
         nodes.append(ends[nodes[-1].ref])
-    return LinkPath(prod(edge.probability for edge in edges), tuple(edges), tuple(nodes))
+    sure = (1.0 if edge.status is EdgeStatus.CONFIRMED else edge.probability for edge in edges)
+    return LinkPath(prod(sure), tuple(edges), tuple(nodes))
 
 
 def _unlinked(edges: Edges, store: GraphStore, source: int, target: int) -> str:

@@ -166,7 +166,6 @@ def test_no_id_whatever_breaks_the_refusal(world: World, odd: str) -> None:
         (Decision("", REJECT, DEPENDS), InvalidInputError, "relation"),
         (Decision("", VerdictKind.DECLARE, DEPENDS), InvalidInputError, "verdict"),
         (Decision("", VerdictKind.UNDO), ConflictError, None),
-        (Decision("", RETIRE), ConflictError, None),
     ],
 )
 @pytest.mark.parametrize("many", [False, True])

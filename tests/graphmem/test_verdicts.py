@@ -89,6 +89,13 @@ def test_a_retired_edge_keeps_what_it_meant_and_an_undo_brings_it_back() -> None
     assert meaning(history) == (EdgeStatus.CONFIRMED, TESTS, FORWARD, Origin.DECLARED)
 
 
+@pytest.mark.parametrize("before", [[], [REJECT], [CONFIRM_TESTS, REJECT], [CONFIRM_TESTS, UNDO]])
+def test_what_is_not_confirmed_can_be_retired_too_and_means_nothing(
+    before: list[VerdictKind | Decision],
+) -> None:
+    assert meaning(told(*before, RETIRE))[:3] == (EdgeStatus.RETIRED, None, None)
+
+
 def test_a_declaration_that_is_undone_leaves_an_inferred_edge() -> None:
     history = told(CONFIRM, Decision("e", DECLARE, DEPENDS), UNDO)
     assert meaning(history) == (EdgeStatus.CONFIRMED, None, None, Origin.INFERRED)
@@ -168,9 +175,7 @@ def test_another_verdict_replaces_and_an_undo_takes_it_back(
         ([CONFIRM, RETIRE], Decision("e", DECLARE, TESTS, FORWARD), "is retired; undo that first."),
         ([], Decision("e", UNDO), "no verdict left to undo"),
         ([REJECT, UNDO], Decision("e", UNDO), "no verdict left to undo"),
-        ([], Decision("e", RETIRE), "reject it instead"),
-        ([REJECT], Decision("e", RETIRE), "reject it instead"),
-        ([CONFIRM, UNDO], Decision("e", RETIRE), "reject it instead"),
+        ([RETIRE], Decision("e", CONFIRM), "is retired; undo that first."),
     ],
 )
 def test_what_may_not_follow_is_a_conflict_with_the_remedy(
@@ -194,10 +199,8 @@ def played(sequence: list[Decision]) -> tuple[list[Verdict], list[tuple[Meaning,
             changes = is_change(history, decision)
         except ConflictError:
             changes = False
-            assert (
-                (decision.verdict is UNDO and top is None)
-                or (decision.verdict is RETIRE and (top is None or top[0][0] is not EdgeStatus.CONFIRMED))
-                or (top is not None and top[0][0] is EdgeStatus.RETIRED)
+            assert (decision.verdict is UNDO and top is None) or (
+                top is not None and top[0][0] is EdgeStatus.RETIRED
             )
         if not changes:
             continue
@@ -207,8 +210,8 @@ def played(sequence: list[Decision]) -> tuple[list[Verdict], list[tuple[Meaning,
             case VerdictKind.UNDO:
                 stack.pop()
             case VerdictKind.RETIRE:
-                assert top is not None
-                stack.append(((EdgeStatus.RETIRED, *top[0][1:]), declared))
+                meant = (None, None) if top is None else top[0][1:]
+                stack.append(((EdgeStatus.RETIRED, *meant), declared))
             case VerdictKind.REJECT:
                 stack.append(((EdgeStatus.REJECTED, None, None), declared))
             case kind:

@@ -37,7 +37,7 @@ def test_ways_are_given_step_by_step_the_shortest_first(net: Any) -> None:
     found = asked(net, "a", "c")
     assert [[edge.id for edge in path.steps] for path in found.paths] == [["e3"], ["e1", "e2"]]
     assert [[node.name for node in path.nodes] for path in found.paths] == [["a", "c"], ["a", "b", "c"]]
-    assert [path.strength for path in found.paths] == [pytest.approx(0.2), pytest.approx(0.4)]
+    assert [path.strength for path in found.paths] == [pytest.approx(0.2), pytest.approx(0.5)]
     assert found.paths[1].steps[0].evidence.observations == ("o1",)
     assert (found.complete, found.reason) == (True, None)
 
