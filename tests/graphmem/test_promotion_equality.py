@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphmem import graph_content
 from graphmem.database import Database
 from graphmem.decisions import NamedDeclaration, decide, declare
 from graphmem.derived import open_derived
@@ -26,6 +27,7 @@ from graphmem.past_promotion import promoted_at
 from graphmem.postings import Postings, View
 from graphmem.projection import catch_up
 from graphmem.promotion import promote, settle_verdicts
+from graphmem.store.port import GraphEdge, GraphNode, GraphObservation, Mark
 
 PATHS = ["src/a.py", "src/b.py", "lib/c.py", "lib/d.py", "e.lock"]
 HOUR = 3_600.0
@@ -272,6 +274,52 @@ def happen_later(project: Project, data: st.DataObject) -> None:
     project.promote()
     if edges := project.edges():
         project.judge(data.draw(st.sampled_from(edges)), data.draw(st.sampled_from(VERDICTS)), None)
+
+
+# ---- the graph that follows ----------------------------------------------------------------------
+
+
+class Follower:
+    """What a graph holds that takes differences where there are any."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[int, GraphNode] = {}
+        self.edges: dict[str, GraphEdge] = {}
+        self.observations: dict[int, GraphObservation] = {}
+        self.mark = Mark(-1, 0, 0)
+
+    def follow(self, database: Database) -> None:
+        with database.read() as connection:
+            change = graph_content.change(connection, self.mark)
+            self.mark = graph_content.mark(connection)
+            if change is None:
+                whole = graph_content.content(connection)
+                self.nodes = {node.number: node for node in whole.nodes}
+                self.edges = {edge.id: edge for edge in whole.edges}
+                self.observations = {one.number: one for one in whole.observations}
+                return
+        self.nodes |= {node.number: node for node in change.nodes}
+        self.edges |= {edge.id: edge for edge in change.edges}
+        self.edges = {id: edge for id, edge in self.edges.items() if id not in change.dropped_edges}
+        self.observations |= {one.number: one for one in change.observations}
+
+
+@pytest.mark.slow
+@settings(max_examples=40)
+@given(st.data())
+def test_a_graph_that_follows_holds_what_a_load_gives(data: st.DataObject) -> None:
+    project, followed, loaded = Project(), Follower(), Follower()
+    project.tell([data.draw(observation(number)) for number in range(1, 13)])
+    followed.follow(project.database)
+    for _ in range(data.draw(st.integers(1, 10))):
+        happen(project, data)
+        if data.draw(st.booleans()):
+            followed.follow(project.database)
+    followed.follow(project.database)
+    loaded.follow(project.database)
+    assert followed.edges == loaded.edges
+    assert followed.observations == loaded.observations
+    assert followed.nodes.items() >= loaded.nodes.items()
 
 
 # ---- the end of a process ------------------------------------------------------------------------
