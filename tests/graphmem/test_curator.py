@@ -1,4 +1,4 @@
-"""How a project's graph is kept up: when it is open, what a question sees of late work, what a fault costs."""
+"""How a project's graph is kept up: when it is open, what a question sees, what a fault costs."""
 
 from __future__ import annotations
 
