@@ -7,7 +7,7 @@ data from outside and quoted as file names are in a note (see `graphmem.recall.n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from itertools import islice
 
 from graphmem.graph import HealthCounts, ModuleState
@@ -19,7 +19,6 @@ LEAST_TOKENS = 20
 """A smaller budget does not hold the first line."""
 _LONGEST = 80
 _TASKS_OF_A_MODULE = 3
-_TROUBLES = ("dead file", "dependency cycle", "orphan", "oversized module", "stale edge")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,14 @@ def _module(module: ModuleState) -> tuple[str, ...]:
 
 
 def _troubles(counts: HealthCounts) -> Iterator[str]:
-    found = [_counted(n, what) for n, what in zip(astuple(counts), _TROUBLES, strict=True) if n]
+    # Orphans are no trouble: files that always changed alone have none to be linked with.
+    numbers = (
+        (counts.dead_files, "dead file"),
+        (counts.cycles, "dependency cycle"),
+        (counts.oversized_modules, "oversized module"),
+        (counts.stale_edges, "stale edge"),
+    )
+    found = [_counted(number, what) for number, what in numbers if number]
     if found:
         yield f"Health: {', '.join(found)}."
 

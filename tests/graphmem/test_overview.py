@@ -61,7 +61,7 @@ def test_the_digest_tells_size_modules_work_in_progress_tasks_and_health(shop: A
             '- in progress: "send mails later" (session s-43)',
             '- in progress: "Fix refresh" (ann, session s-42)',
             '- open: "Write to \\u003ceverybody\\u003e"',
-            "Health: 6 orphans, 1 stale edge.",
+            "Health: 1 stale edge.",
         ]
     )
 
