@@ -153,7 +153,7 @@ def test_an_edge_nobody_knows_is_a_sentence_with_the_nearest(story: Any, command
 
 def test_a_retired_edge_takes_no_other_verdict_than_undo(own_story: Any) -> None:
     id = edge_between(own_story, TOKEN, SESSION)["id"]
-    early = own_story("retire", id)
+    early = own_story("undo", id)
     assert (early.status, early.out, early.err.count("\n")) == (1, "", 1)
     own_story.good("confirm", id)
     assert "retired" in own_story.good("retire", id).out

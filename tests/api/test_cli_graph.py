@@ -183,6 +183,7 @@ def answers(shop: Any, edge: str, module: str) -> dict[str, Any]:
     return {" ".join(question): shop.good(*question, "--json").shape for question in asked}
 
 
+@pytest.mark.slow
 def test_the_service_and_the_files_give_the_very_same_answers_and_take_the_same_verdicts(
     own_story: Any, start_service: Callable[..., Any]
 ) -> None:

@@ -123,6 +123,7 @@ def test_everything_in_order_is_said_so(graphmem: Any, git_repository: Callable[
         "token",
         "service",
         "project shop",
+        "graph shop",
     } <= set(found)
     assert "Everything is in order." in graphmem.good("doctor").out
 
@@ -156,3 +157,26 @@ def test_a_project_whose_folder_is_gone_is_a_warning(
     repository.path.rename(repository.path.with_name("moved"))
     outcome = graphmem("doctor", "--json")
     assert (outcome.status, outcomes(outcome.shape)["project shop"]) == (0, "warning")
+
+
+def test_a_graph_is_made_anew_when_it_is_damaged_or_lost_and_the_doctor_says_so(
+    graphmem: Any, git_repository: Callable[..., Any]
+) -> None:
+    repository = git_repository("shop")
+    repository.touch("Begin", "a.py", "b.py")
+    graphmem.good("import", "git", cwd=repository.path)
+
+    def graph() -> str:
+        checks = graphmem.good("doctor", "--json").shape["checks"]
+        (found,) = [check for check in checks if check["name"] == "graph shop"]
+        assert found["outcome"] == "ok"
+        words: str = found["finding"]
+        return words
+
+    assert "up to date" in graph()
+    (file,) = graphmem.home.glob("projects/*/graph.kuzu")
+    file.write_bytes(b"no graph at all")
+    assert "set aside and built anew" in graph()
+    file.unlink()
+    assert "up to date" in graph()
+    assert file.exists()
