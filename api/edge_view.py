@@ -72,12 +72,18 @@ def why_words(evidence: Shape, kind: str) -> str:
     )
 
 
+def show_lack(screen: Screen, degraded: str | None) -> None:
+    """Print what an answer lacks just now, where it lacks something."""
+    if degraded:
+        screen.line((f"Not all of it: {degraded.rstrip('.')}.", "yellow"))
+
+
 def show_edges(screen: Screen, page: Shape, nothing: str) -> None:
     """Print a page of edges, each as one question with its why; `nothing` is said of an empty one."""
-    if page["degraded"]:
-        screen.line((page["degraded"], "yellow"))
+    show_lack(screen, page["degraded"])
     if not page["items"]:
-        screen.line(nothing)
+        if not page["degraded"]:
+            screen.line(nothing)
         return
     asked = any(edge["status"] == "candidate" for edge in page["items"])
     if asked:

@@ -7,11 +7,12 @@ It is not the answers (`api.schemas_graph`); it takes those shapes as plain data
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from rich.text import Text
 
-from api.edge_view import both_names, chance, name_of, statement, why_words
+from api.edge_view import both_names, chance, name_of, show_lack, statement, why_words
 from api.screen import Screen, counted, percent, worded
 from api.terminal_text import clean, one_line
 
@@ -39,13 +40,12 @@ def show_dependents(screen: Screen, found: Shape, edges: Mapping[str, Shape], *,
             screen.grid([_neighbour_row(screen, item) for item in found[tier]])
     if found["likely"] or found["possible"]:
         screen.gap()
-        screen.line(("`graphmem edges --node NODE` asks about them; what you confirm is exact.", "dim"))
+        command = f"graphmem edges --node {quote(found['node']['ref'])}"
+        screen.line((f"`{one_line(command)}` asks about them.", "dim"))
 
 
 def show_completeness(screen: Screen, found: Shape, complete: str) -> None:
-    """Print whether the answer is complete, and the reason why not."""
-    if found["degraded"]:
-        screen.line((f"Not now: {found['degraded'].rstrip('.')}.", "yellow"))
+    """Print whether the answer is complete, and the reason why not, such as a graph that is away."""
     if found["complete"]:
         screen.line((complete, "dim"))
     elif found["reason"]:
@@ -94,8 +94,7 @@ def _show_step(screen: Screen, edge: Shape) -> None:
 def show_inferred(screen: Screen, found: Shape) -> None:
     """Print what one run of the inference changed."""
     edges = found["edges"]
-    if found["degraded"]:
-        screen.line((f"Not all of it: {found['degraded'].rstrip('.')}.", "yellow"))
+    show_lack(screen, found["degraded"])
     screen.facts(
         [
             ("edges new", f"{edges['created']:,}", ""),
@@ -136,8 +135,7 @@ _HEALTH = {
 
 def show_health(screen: Screen, found: Shape) -> None:
     """Print what deserves a look, with what to do about it."""
-    if found["degraded"]:
-        screen.line((f"Not all of it: {found['degraded'].rstrip('.')}.", "yellow"))
+    show_lack(screen, found["degraded"])
     counts = found["counts"]
     if not any(counts.values()):
         screen.line(worded("ok"), "  Nothing ails the graph.")

@@ -11,7 +11,7 @@ from typing import Any
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from api.edge_view import name_of
+from api.edge_view import name_of, show_lack
 from api.screen import Screen, counted, percent
 from api.terminal_text import one_line
 
@@ -25,10 +25,10 @@ _NUMBERS = 3 + len("size") + 3 + len("cohesion") + 3
 
 def show_modules(screen: Screen, page: Shape, nothing: str) -> None:
     """Print a page of modules as a table; `nothing` is said of an empty one."""
-    if page["degraded"]:
-        screen.line((f"Not all of it: {page['degraded'].rstrip('.')}.", "yellow"))
+    show_lack(screen, page["degraded"])
     if not page["items"]:
-        screen.line(nothing)
+        if not page["degraded"]:
+            screen.line(nothing)
         return
     module_table(screen, page["items"], ids=True)
     screen.gap()
@@ -95,7 +95,6 @@ def _names(screen: Screen, title: str, names: Sequence[str]) -> None:
 
 def show_overview(screen: Screen, found: Shape, project: str) -> None:
     """Print the digest as an agent gets it, and how many tokens it takes."""
-    if found["degraded"]:
-        screen.line((f"Not all of it: {found['degraded'].rstrip('.')}.", "yellow"))
+    show_lack(screen, found["degraded"])
     screen.panel(project, found["text"])
     screen.line((f"{counted(found['tokens'], 'token')}, as an agent reads it", "dim"))

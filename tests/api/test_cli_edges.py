@@ -119,8 +119,10 @@ def test_a_confirmed_edge_is_walked_and_an_undone_one_is_a_question_again(own_st
 
 def test_a_verdict_without_a_name_is_the_users_own(own_story: Any) -> None:
     edge = edge_between(own_story, TOKEN, SESSION)
-    (judged,) = own_story.good("confirm", edge["id"], "--json").shape["items"]
-    assert [verdict["by"] for verdict in judged["verdicts"]] == [getpass.getuser()]
+    own_story.good("confirm", edge["id"])
+    undone = own_story("undo", edge["id"], "--json", environment={"LOGNAME": "梅"})
+    (judged,) = undone.shape["items"]
+    assert [verdict["by"] for verdict in judged["verdicts"]] == [getpass.getuser(), "梅"]
 
 
 def test_a_rejected_edge_leaves_the_queue_and_is_listed_apart(own_story: Any) -> None:
