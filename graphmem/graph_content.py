@@ -148,7 +148,7 @@ def _all_nodes(connection: sqlite3.Connection) -> Iterator[GraphNode]:
     referred = f"SELECT node FROM ({_MENTIONED}) UNION SELECT source FROM edge UNION SELECT target FROM edge"
     for table, query in _NODES.items():
         name = table.name.lower()
-        if table in (NodeTable.CONCEPT, NodeTable.CONTRACT):
+        if table is not NodeTable.FILE:
             query = f"{query} WHERE {name}.id * 4 + {table:d} IN ({referred})"
         for row in connection.execute(f"{query} ORDER BY {name}.id"):
             yield _node(table, row)
