@@ -97,6 +97,7 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX edge_source ON edge (source);
     CREATE INDEX edge_target ON edge (target);
+    CREATE INDEX edge_keys ON edge (keys);
     CREATE TABLE graph_log (number INTEGER PRIMARY KEY AUTOINCREMENT, edge TEXT, node INTEGER);
     CREATE TABLE module (
         id TEXT PRIMARY KEY, label TEXT NOT NULL, level INTEGER NOT NULL, parent TEXT, summary TEXT NOT NULL,

@@ -1,9 +1,9 @@
 """Owns the list of edges in pages: what somebody should look at first, and that nothing is skipped in it.
 
 It is not what makes an edge worth a look (that is `inference.review`) nor what is shown of one (`edges`).
-The first twenty suggestions are picked with regard to each other, see `inference.review`; after them the rest
-comes in its order. A cursor holds which of the picked ones were shown and where the rest stands, so that
-verdicts given between two pages skip nothing.
+The first twenty suggestions are picked with regard to each other; after them the rest comes in its order.
+Suggestions that ask the same question are folded into the first of them. A cursor holds which of the picked
+ones were shown and where the rest stands, so that verdicts given between two pages skip nothing.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from itertools import islice
 
 from graphmem.edge_rows import EdgeRow
 from graphmem.errors import InvalidInputError
-from graphmem.graph import EdgeFilter, EdgeOrder, EdgePage, EdgeStatus
+from graphmem.graph import EdgeFilter, EdgeKind, EdgeOrder, EdgePage, EdgeStatus
 from graphmem.model import FileStatus
 from graphmem.recall.edges import Edges
 from graphmem.recall.rows import Place, RowFilter, place_of
+from inference.review import Question, folded
 
 HEAD = 20
 """So many suggestions are picked with regard to each other."""
@@ -62,27 +63,67 @@ def edge_page(
     files_only = not where.kinds and node is None
     rows = RowFilter(tuple(where.statuses), tuple(where.kinds), node, files_only)
     start = _Cursor(where.order) if cursor is None else _read_cursor(cursor, where.order)
-    found = list(islice(_rows(edges, rows, start), limit + 1))
+    folding = _Folding(edges, rows, where.order)
+    found = list(islice(_rows(edges, rows, folding, start), limit + 1))
     shown = found[:limit]
     following = _written_cursor(shown[-1][1]) if len(found) > limit else None
-    return EdgePage(tuple(edges.of([row for row, _ in shown])), following)
+    similar = {row.id: folding.similar(row) for row, _ in shown}
+    return EdgePage(tuple(edges.of([row for row, _ in shown], similar)), following)
 
 
-def _rows(edges: Edges, where: RowFilter, start: _Cursor) -> Iterator[tuple[EdgeRow, _Cursor]]:
+class _Folding:
+    """Which suggestions of a list ask the same question, found as they are met."""
+
+    def __init__(self, edges: Edges, where: RowFilter, order: EdgeOrder) -> None:
+        self._edges = edges
+        self._where = where
+        self._order = order
+        self._asked: dict[str, str] = {}
+        self._similar: dict[str, tuple[str, ...]] = {}
+
+    def is_asked(self, row: EdgeRow) -> bool:
+        """Return whether a row is shown by itself."""
+        if row.status != EdgeStatus.CANDIDATE or row.kind != EdgeKind.CO_CHANGES or not row.keys:
+            return True
+        if row.id not in self._asked:
+            self._fold(row)
+        return self._asked.get(row.id, row.id) == row.id
+
+    def similar(self, row: EdgeRow) -> tuple[str, ...]:
+        """Return the edges that were folded into this one, in their order."""
+        return self._similar.get(row.id, ())
+
+    def _fold(self, row: EdgeRow) -> None:
+        alike = [other for other in self._edges.rows.alike(row) if self._where.takes(other)]
+        if len(alike) > 1:
+            alike = list(_present(self._edges, alike))
+        places = {other.id: place_of(other, self._order) for other in alike}
+        alike.sort(key=lambda other: (-places[other.id][0], other.id))
+        asked = folded(Question(other.id, frozenset((other.source, other.target))) for other in alike)
+        self._asked.update(asked)
+        for id, leader in asked.items():
+            if id != leader:
+                self._similar[leader] = (*self._similar.get(leader, ()), id)
+
+
+def _rows(
+    edges: Edges, where: RowFilter, folding: _Folding, start: _Cursor
+) -> Iterator[tuple[EdgeRow, _Cursor]]:
     """Yield the rows from a place on, each with the cursor after it."""
     here = start
     if here.after is None and EdgeStatus.CANDIDATE in where.statuses:
-        for row in _picked(edges, where, here):
+        for row in _picked(edges, where, folding, here):
             here = replace(here, shown=(*here.shown, row.id))
             yield row, here
     while window := edges.rows.listed(where, here.order, _WINDOW, here.after):
         places = {row.id: place_of(row, here.order) for row in window}
         for row in _present(edges, (row for row in window if row.id not in here.shown)):
-            yield row, replace(here, after=places[row.id])
+            if folding.is_asked(row):
+                yield row, replace(here, after=places[row.id])
         here = replace(here, after=places[window[-1].id])
 
 
-def _picked(edges: Edges, where: RowFilter, start: _Cursor) -> Iterator[EdgeRow]:
+def _picked(edges: Edges, where: RowFilter, folding: _Folding, start: _Cursor) -> Iterator[EdgeRow]:
     """Yield what is left of the first twenty, no node more often than three times."""
     known = edges.rows.by_ids(start.shown).values()
     taken = Counter(end for row in known for end in {row.source, row.target} - {where.node})
@@ -92,7 +133,7 @@ def _picked(edges: Edges, where: RowFilter, start: _Cursor) -> Iterator[EdgeRow]
         if free <= 0:
             return
         ends = {row.source, row.target} - {where.node}
-        if all(taken[end] < A_NODE for end in ends):
+        if all(taken[end] < A_NODE for end in ends) and folding.is_asked(row):
             taken.update(ends)
             free -= 1
             yield row

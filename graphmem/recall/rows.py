@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from graphmem.edge_facts import written_keys
 from graphmem.edge_rows import SELECT_EDGE, EdgeRow, read_row
 from graphmem.graph import EdgeKind, EdgeOrder, EdgeStatus, Origin
 from graphmem.minting import canonical
 from graphmem.nodes import NodeTable, table_of
 from graphmem.postings import View
 
+MOST_ALIKE = 200
 _CHUNK = 500
 _KEYS = {
     EdgeOrder.VALUE: "value",
@@ -60,6 +62,9 @@ class EdgeRows(Protocol):
 
     def at(self, nodes: Collection[int], statuses: Collection[EdgeStatus]) -> list[EdgeRow]:
         """Return the rows of these statuses with one of these nodes at an end, each once, by id."""
+
+    def alike(self, row: EdgeRow) -> list[EdgeRow]:
+        """Return suggestions for which the same work speaks as for this one, by id, at most `MOST_ALIKE`."""
 
     def ends(self, statuses: Collection[EdgeStatus]) -> set[int]:
         """Return the nodes at an end of an edge of these statuses."""
@@ -121,6 +126,14 @@ class TableRows:
             found.update((row.id, row) for row in self._chunked(query, list(nodes), tuple(statuses)))
         return [found[id] for id in sorted(found)]
 
+    def alike(self, row: EdgeRow) -> list[EdgeRow]:
+        """See `EdgeRows.alike`."""
+        rows = self._connection.execute(
+            f"{SELECT_EDGE} WHERE keys = ? AND together = ? AND kind = ? AND status = ? ORDER BY id LIMIT ?",
+            (written_keys(row.keys), row.together, row.kind, EdgeStatus.CANDIDATE, MOST_ALIKE),
+        )
+        return [read_row(found) for found in rows]
+
     def ends(self, statuses: Collection[EdgeStatus]) -> set[int]:
         """See `EdgeRows.ends`."""
         among = _among("status", statuses)
@@ -174,6 +187,16 @@ class ListedRows:
         wanted = set(nodes)
         found = (row for row in self._rows.values() if row.status in statuses)
         return sorted((row for row in found if wanted & {row.source, row.target}), key=lambda row: row.id)
+
+    def alike(self, row: EdgeRow) -> list[EdgeRow]:
+        """See `EdgeRows.alike`."""
+        same = (row.keys, row.together, row.kind, EdgeStatus.CANDIDATE)
+        alike = (
+            found
+            for found in self._rows.values()
+            if (found.keys, found.together, found.kind, found.status) == same
+        )
+        return sorted(alike, key=lambda found: found.id)[:MOST_ALIKE]
 
     def ends(self, statuses: Collection[EdgeStatus]) -> set[int]:
         """See `EdgeRows.ends`."""
