@@ -21,7 +21,8 @@ WHOLE_UNDER_WAY = 2
 
 _ALWAYS = -1.0e18
 
-_FILES = "INSERT OR REPLACE INTO dirty SELECT DISTINCT touch.file * 4, ? FROM {} JOIN touch USING (seq)"
+_FILES = "INSERT OR REPLACE INTO dirty SELECT DISTINCT touch.file * 4, ? FROM around JOIN touch USING (seq)"
+_WORDS = "INSERT OR REPLACE INTO dirty SELECT DISTINCT {0} * 4 + ?, ? FROM around JOIN {0}_use USING (seq)"
 # Whatever comes before an observation in its session has it among its followers, up to LATER changes away.
 _SESSION = f"""
     INSERT OR REPLACE INTO dirty
@@ -68,11 +69,9 @@ class Freshness:
             return
         self._gather("SELECT ?", ((seq,) for seq in numbers))
         self._mark_around()
-        self._connection.execute(
-            "INSERT OR REPLACE INTO dirty SELECT DISTINCT concept * 4 + ?, ? FROM around"
-            " JOIN concept_use USING (seq)",
-            (NodeTable.CONCEPT, self._stamp),
-        )
+        for table in (NodeTable.CONCEPT, NodeTable.CONTRACT):
+            self._connection.execute(_WORDS.format(table.name.lower()), (table, self._stamp))
+        self._scatter()
 
     def disturbed(self, disturbance: Disturbance) -> None:
         """Mark what a change of names, lives or lineage means for others, and tell the graph."""
@@ -89,6 +88,7 @@ class Freshness:
             ((file,) for file in disturbance.altered),
         )
         self._mark_around()
+        self._scatter()
 
     def vanished(self, nodes: Iterable[int]) -> None:
         """Drop what is stored of nodes whose rows are gone; their numbers may mean something else soon."""
@@ -112,11 +112,13 @@ class Freshness:
         self._connection.execute("CREATE TEMP TABLE IF NOT EXISTS around (seq INTEGER PRIMARY KEY)")
         self._connection.executemany(f"INSERT OR IGNORE INTO around {query}", keys)
 
+    def _scatter(self) -> None:
+        self._connection.execute("DELETE FROM around")
+
     def _mark_around(self) -> None:
         """Mark the files of the gathered observations and of those they followed."""
-        for query in (_FILES.format("around"), _SESSION, _ACTOR):
+        for query in (_FILES, _SESSION, _ACTOR):
             self._connection.execute(query, (self._stamp,))
-        self._connection.execute("DELETE FROM around")
 
     def _mark(self, nodes: Iterable[int]) -> None:
         """Mark nodes and whatever offers them or is offered by them."""

@@ -11,6 +11,7 @@ from graphmem.freshness import WHOLE, WHOLE_UNDER_WAY
 from graphmem.instant import DAY
 from graphmem.journal import Journal
 from graphmem.model import Observation, Rename
+from graphmem.nodes import NodeTable
 from graphmem.postings import Postings
 from graphmem.projection import catch_up
 from graphmem.promotion import promote
@@ -70,13 +71,16 @@ def work(
     deleted: Iterable[str] = (),
     renames: Iterable[Rename] = (),
     added: Iterable[str] = (),
+    title: str | None = None,
+    concepts: Iterable[str] = (),
 ) -> Observation:
     return Observation(
         id=id,
         session=session,
         at=at,
         actor=actor,
-        title=id,
+        title=id if title is None else title,
+        concepts=tuple(concepts),
         files_read=tuple(read),
         files_modified=modified,
         files_added=tuple(added),
@@ -243,3 +247,20 @@ def test_what_is_stored_of_a_vanished_file_goes_with_it(told: Told) -> None:
         assert told.rows(f"SELECT COUNT(*) FROM {table}") == [0], table
     told.settle()
     assert told.rows("SELECT COUNT(*) FROM dirty") == [0]
+
+
+def test_what_an_observation_speaks_of_is_marked_with_its_files_and_so_when_it_is_forgotten(
+    told: Told,
+) -> None:
+    told.tell(*(work(f"rest{number}", HOUR, f"rest/{number}") for number in range(9)))
+    told.settle()
+    spoken = "SELECT node % 4 FROM dirty WHERE node % 4 != 0 ORDER BY node"
+    told.tell(work("o1", 2 * HOUR, "a", title="Move POST /pay", concepts=("auth",)))
+    assert {NodeTable.CONCEPT, NodeTable.CONTRACT} == set(told.rows(spoken))
+    told.settle()
+    assert told.rows(spoken) == []
+    told.tell(work("o2", 3 * HOUR, "b", title="Call POST /pay"))
+    told.settle()
+    told.journal.forget("o2", 0.0)
+    catch_up(told.journal, told.database)
+    assert NodeTable.CONTRACT in told.rows(spoken)

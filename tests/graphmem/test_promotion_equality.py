@@ -106,9 +106,9 @@ class Project:
         catch_up(self.journal, self.database)
         settle_verdicts(self.database)
 
-    def declare(self, source: str, target: NodeName) -> None:
+    def declare(self, source: NodeName, target: NodeName) -> None:
         self.clock += HOUR
-        declaration = NamedDeclaration(NodeName(NodeType.FILE, source), target, Relation.DEPENDS_ON)
+        declaration = NamedDeclaration(source, target, Relation.DEPENDS_ON)
         try:
             with self.database.read() as connection:
                 declare(self.journal.ledger, connection, [declaration], "p", self.clock)
@@ -168,6 +168,7 @@ VERDICTS = [VerdictKind.CONFIRM, VerdictKind.REJECT, VerdictKind.UNDO, VerdictKi
 TARGETS = [
     NodeName(NodeType.FILE, "src/b.py"),
     NodeName(NodeType.FEATURE, "f1"),
+    NodeName(NodeType.CONTRACT, "POST /api/v1/pay"),
     NodeName(NodeType.CONTRACT, "POST /api/v2/pay"),
     NodeName(NodeType.CONCEPT, "auth"),
 ]
@@ -193,7 +194,10 @@ def happen(project: Project, data: st.DataObject) -> None:
             relation = data.draw(st.sampled_from([None, Relation.DEPENDS_ON]))
             project.judge(data.draw(st.sampled_from(edges)), data.draw(st.sampled_from(VERDICTS)), relation)
         case "declare":
-            project.declare(data.draw(st.sampled_from(PATHS)), data.draw(st.sampled_from(TARGETS)))
+            files = [NodeName(NodeType.FILE, name) for name in PATHS]
+            project.declare(
+                data.draw(st.sampled_from([*files, *TARGETS])), data.draw(st.sampled_from(TARGETS))
+            )
         case "promote":
             project.promote()
 
@@ -221,6 +225,21 @@ def test_any_run_of_events_ends_in_what_a_full_run_gives(data: st.DataObject) ->
     assert_equals_a_full_run(project)
     while OPENED:
         OPENED.pop().close()
+
+
+def test_edges_without_a_file_follow_what_is_spoken_of_their_ends() -> None:
+    project = Project()
+    project.tell(RESTING)
+    contracts = [NodeName(NodeType.CONTRACT, f"POST /api/v{number}/pay") for number in (1, 2)]
+    spoken = "Move POST /api/v1/pay to /api/v2/pay"
+    for number in (61, 62):
+        project.tell([Observation(id=f"o{number}", session="s", at=HOUR, title=spoken, concepts=("auth",))])
+        project.declare(*contracts)
+        project.declare(NodeName(NodeType.CONCEPT, "auth"), NodeName(NodeType.FEATURE, "f1"))
+        project.promote()
+    assert_equals_a_full_run(project)
+    project.forget("o62")
+    assert_equals_a_full_run(project)
 
 
 def past_rows(project: Project, moment: float) -> list[Any]:
