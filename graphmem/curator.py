@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -257,11 +257,15 @@ class Curator:
                 store.close()
 
     def wipe(self) -> None:
-        """Leave nothing of what was forgotten in the graph's files; it is built anew."""
+        """Leave nothing of what was forgotten in the graph, in edges or in what is said of modules."""
         with self._work:
             self._close_store()
             self._files.remove()
-        self.notice()
+            # A derived file that is just being replaced holds no modules yet.
+            with suppress(UnavailableError), self._follower.file() as database:
+                self._promote(database)
+                regroup(self._journal, database, self._curation.project)
+        self._journal.empty_log()
 
     def state(self) -> GraphState:
         """Return how the graph stands, without opening it."""

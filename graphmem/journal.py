@@ -273,6 +273,10 @@ class Journal:
         with self._database.write() as connection:
             connection.execute("INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)", (name, at, body))
 
+    def empty_log(self) -> None:
+        """Leave nothing of what was replaced or erased in the write-ahead log."""
+        self._database.empty_log()
+
     def identity(self) -> int:
         """Return the number that tells this journal from every other, drawn at the first call."""
         with self._database.write() as connection:

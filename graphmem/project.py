@@ -116,8 +116,8 @@ class Project:
             files.journal.forget(key, self._access.clock(), unseen)
             files.follower.notify()
             files.follower.wait(_BUSY_FOR)
-            files.follower.wipe()
             files.curator.wipe()
+            files.follower.wipe()
 
     def wait_visible(self, timeout: float = 30.0) -> bool:
         """Wait until every question sees what is stored now; False when that takes longer (seconds)."""

@@ -173,6 +173,23 @@ def test_what_is_forgotten_is_in_no_answer_and_in_no_byte(
         assert b"kept.py" in path.read_bytes(), path.name
 
 
+def test_what_is_forgotten_is_said_of_no_module_any_more(memory: Memory, shop: Project, tell: Tell) -> None:
+    files = ["parser/a.py", "parser/b.py", "parser/c.py"]
+    told = [
+        {"title": "Change the parser", "session": f"s{number}", "files_modified": files} for number in "123"
+    ]
+    tell(shop, *told, {"id": "secret", "title": "Zebrafish plan", "session": "s4", "files_modified": files})
+    shop.graph.infer()
+    (before,) = shop.graph.modules().items
+    assert any("Zebrafish" in said for said in before.recent)
+    shop.forget("secret")
+    folder = folder_of(memory, shop)
+    assert [p.name for p in folder.iterdir() if b"zebrafish" in p.read_bytes().lower()] == []
+    (after,) = shop.graph.modules().items
+    assert after.id == before.id
+    assert "Zebrafish" not in "".join((after.label, after.summary, *after.recent))
+
+
 def test_a_name_that_others_use_stays_seen(shop: Project, tell: Tell, tmp_path: Path) -> None:
     (tmp_path / "shop" / "a.py").write_text("")
     tell(shop, {"id": "one", "files_modified": ["a.py"]}, {"id": "two", "files_modified": ["a.py"]})
