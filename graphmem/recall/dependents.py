@@ -67,6 +67,7 @@ def dependents(
     possible = [row for row in heard.beside[EdgeStatus.CANDIDATE] if row.probability < WARNING_THRESHOLD]
     reasons = [
         *_gaps(heard, heard.nodes[node]),
+        *_stale(edges, node, reach, heard.walk),
         *_cuts(reach, len(confirmed), len(linked)),
         *_beyond(edges, node, reach, heard.walk),
         *_unreviewed(len(likely), len(possible)),
@@ -136,14 +137,23 @@ def _neighbours(edges: Edges, node: Node, rows: Sequence[EdgeRow]) -> dict[str, 
 
 
 def _gaps(heard: _Heard, node: Node) -> Iterator[str]:
-    """Yield why the node itself, a bound of the graph or a stale edge may hide something."""
+    """Yield why the node itself or a bound of the graph may hide something."""
     if node.status is FileStatus.GONE:
         yield f"{node.ref} is gone"
     if not heard.walk.reached and not any(heard.beside.values()):
         yield f"nothing is recorded that links {node.ref}"
     yield from heard.cuts
-    if stale := len(heard.beside[EdgeStatus.STALE]):
-        yield "1 confirmed link is stale" if stale == 1 else f"{stale} confirmed links are stale"
+
+
+def _stale(edges: Edges, node: int, reach: Reach, walk: Walk) -> Iterator[str]:
+    """Yield how many stale edges there are at the node, or would be walked from those reached."""
+    inner = {node, *(item.node for item in walk.reached if item.hops < reach.depth)}
+    found = sum(
+        node in (row.source, row.target) or any(here in inner for here, _ in _steps(row, reach.towards))
+        for row in edges.rows.at(inner, (EdgeStatus.STALE,))
+    )
+    if found:
+        yield "1 confirmed link is stale" if found == 1 else f"{found} confirmed links are stale"
 
 
 def _cuts(reach: Reach, confirmed: int, linked: int) -> Iterator[str]:
@@ -158,13 +168,17 @@ def _beyond(edges: Edges, node: int, reach: Reach, walk: Walk) -> Iterator[str]:
     last = [item.node for item in walk.reached if item.hops == reach.depth]
     met = {node, *(item.node for item in walk.reached)}
     for row in edges.rows.at(last, (EdgeStatus.CONFIRMED,)):
-        for arc in arcs_of(graph_edge(row)):
-            outwards = reach.towards is Towards.DEPENDENCIES
-            here, there = (arc.source, arc.target) if outwards else (arc.target, arc.source)
-            if here in last and there not in met:
-                hops = f"{reach.depth} hop{'' if reach.depth == 1 else 's'}"
-                yield f"looked {hops} far, and confirmed relations lead further"
-                return
+        if any(here in last and there not in met for here, there in _steps(row, reach.towards)):
+            hops = f"{reach.depth} hop{'' if reach.depth == 1 else 's'}"
+            yield f"looked {hops} far, and confirmed relations lead further"
+            return
+
+
+def _steps(row: EdgeRow, towards: Towards) -> Iterator[tuple[int, int]]:
+    """Yield from where to where an edge with a relation leads, whether it still stands or not."""
+    for arc in arcs_of(graph_edge(row)._replace(status=EdgeStatus.CONFIRMED)):
+        outwards = towards is Towards.DEPENDENCIES
+        yield (arc.source, arc.target) if outwards else (arc.target, arc.source)
 
 
 def _unreviewed(likely: int, possible: int) -> Iterator[str]:

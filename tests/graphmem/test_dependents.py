@@ -75,6 +75,25 @@ def test_an_answer_to_which_nothing_is_open_is_complete(chain: Any) -> None:
     assert found.complete
 
 
+@pytest.mark.parametrize(
+    ("direction", "depth", "expected"),
+    [
+        ("forward", 3, "1 confirmed link is stale"),
+        ("forward", 1, "looked 1 hop far, and confirmed relations lead further"),
+        ("backward", 3, None),
+    ],
+)
+def test_a_stale_link_further_on_is_told_if_it_would_be_walked(
+    recorded: Callable[..., Any], direction: str, depth: int, expected: str | None
+) -> None:
+    memory = recorded(work(1, "a", "b", "c", "d"))
+    memory.edge("e1", "b", "a", **CONFIRMED)
+    memory.edge("e2", "c", "b", **CONFIRMED)
+    memory.edge("e3", "d", "c", status="stale", relation="depends_on", direction=direction)
+    found = asked(memory, "a", depth=depth)
+    assert (found.complete, found.reason) == (expected is None, expected)
+
+
 def test_what_lies_beyond_the_depth_is_told(chain: Any) -> None:
     found = asked(chain, "b", depth=1)
     assert names(found.confirmed) == ["c"]
