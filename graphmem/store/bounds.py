@@ -6,10 +6,9 @@ It is not how a bound is enforced; that is each store's own.
 from __future__ import annotations
 
 from graphmem.errors import InvalidInputError
-from graphmem.store.port import MAX_DEPTH, TIMEOUT_MS, GraphFault
+from graphmem.store.port import MAX_DEPTH, GraphFault
 
 LONGEST_CYCLE = 8
-TOOK_TOO_LONG = f"took longer than {TIMEOUT_MS} ms"
 
 
 def checked_depth(depth: int) -> int:
@@ -21,6 +20,11 @@ def checked_depth(depth: int) -> int:
     if 1 <= depth <= MAX_DEPTH:
         return depth
     raise InvalidInputError(f"A depth of {depth} can't be walked; give 1 to {MAX_DEPTH}.", "depth")
+
+
+def took_longer(milliseconds: int) -> str:
+    """Say that a question met its time limit."""
+    return f"took longer than {milliseconds} ms"
 
 
 def more_nodes(limit: int) -> str:

@@ -2,7 +2,8 @@
 
 It is not where the links come from; both stores hand them in. Johnson's enumeration of all cycles is
 exponential where many overlap, so each link of a strongly connected part is asked for the shortest cycle
-through it instead: every knot is shown, and nothing is listed that only goes round in it.
+through it instead: nothing is listed that only goes round in a knot. Long ones are passed over, except where
+a knot has no other: every knot is shown.
 """
 
 from __future__ import annotations
@@ -29,13 +30,17 @@ def shortest_cycles(arcs: Iterable[Arc], at_most: int) -> Ways:
     looks = _LOOKS
     cut = None
     for knot, links in _sorted_knots(following):
+        shown = False
         for arc in links:
             if looks <= 0 or len(found) > at_most:
                 break
-            cycle, used = _around(arc, following, knot)
+            cycle, used = _around(arc, following, knot, LONGEST_CYCLE)
             looks -= used
             if cycle:
                 found.setdefault(_turned(cycle))
+                shown = True
+        if not shown and len(found) <= at_most:
+            found.setdefault(_turned(_around(links[0], following, knot, len(knot))[0]))
     if len(found) > at_most:
         cut = more_cycles(at_most)
     elif looks <= 0:
@@ -69,24 +74,38 @@ def _turned(cycle: tuple[str, ...]) -> tuple[str, ...]:
     return min(cycle[turn:] + cycle[:turn] for turn in range(len(cycle)))
 
 
-def _around(first: Arc, following: dict[int, list[Arc]], knot: set[int]) -> tuple[tuple[str, ...], int]:
-    """Return the shortest cycle through a link, the smallest ids among equals, and how many links it took."""
-    reached: dict[int, tuple[str, ...]] = {first.target: (first.edge,)}
+def _around(
+    first: Arc, following: dict[int, list[Arc]], knot: set[int], longest: int
+) -> tuple[tuple[str, ...], int]:
+    """Return the shortest cycle through a link, the smallest ids among equals, and how many links it took.
+
+    Nodes are reached in the order of the ids that lead to them, so the first way to a node is the smallest.
+    """
+    came: dict[int, Arc] = {first.target: first}
     level = [first.target]
     looks = 0
-    for _ in range(LONGEST_CYCLE - 1):
-        after: dict[int, tuple[str, ...]] = {}
+    for _ in range(longest - 1):
+        after: list[int] = []
         for node in level:
             for arc in following[node]:
                 looks += 1
-                if arc.target in knot and arc.target not in reached:
-                    way = (*reached[node], arc.edge)
-                    after[arc.target] = min(way, after.get(arc.target, way))
-        if first.source in after:
-            return after[first.source], looks
-        reached |= after
-        level = sorted(after, key=after.__getitem__)
+                if arc.target in knot and arc.target not in came:
+                    came[arc.target] = arc
+                    after.append(arc.target)
+        if first.source in came:
+            return _way(first, came), looks
+        level = after
     return (), looks
+
+
+def _way(first: Arc, came: dict[int, Arc]) -> tuple[str, ...]:
+    """Return the edges from a link round to its own beginning."""
+    back = []
+    arc = came[first.source]
+    while arc is not first:
+        back.append(arc.edge)
+        arc = came[arc.source]
+    return first.edge, *reversed(back)
 
 
 def _knots(following: dict[int, list[Arc]]) -> Iterator[set[int]]:

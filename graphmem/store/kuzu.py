@@ -29,8 +29,9 @@ from graphmem.store.port import (
     GraphChange,
     GraphContent,
     GraphCounts,
-    GraphFault,
+    GraphFull,
     GraphModule,
+    GraphSlow,
     Mark,
     Surroundings,
     Towards,
@@ -40,8 +41,8 @@ from graphmem.store.port import (
 
 _MIB = 1 << 20
 _LOADING_BYTES = 512 * _MIB
-_WHOLE_MS = 10_000
-"""Questions about the whole graph, which nobody waits for before an edit, may take longer."""
+_PATIENT_MS = 10_000
+"""Questions whose answers have no place to say what they leave out may take longer than others."""
 _PAGE = 2_000
 
 
@@ -50,9 +51,11 @@ class KuzuStore:
 
     Args:
         path: the file; its log and its seal lie beside it.
-        buffer_bytes: pages kept in memory while questions are answered; a load takes more for a moment.
+        buffer_bytes: pages kept in memory at most; a large file gets twice its size, and a load takes more
+            for a moment.
         threads: threads of one question.
         max_bytes: how large the file may grow.
+        timeout_ms: milliseconds after which a question is cut short.
 
     Raises:
         GraphFull: not writable, disk full, or in use by another program.
@@ -60,9 +63,16 @@ class KuzuStore:
     """
 
     def __init__(
-        self, path: Path, *, buffer_bytes: int = 64 * _MIB, threads: int = 2, max_bytes: int = 1 << 34
+        self,
+        path: Path,
+        *,
+        buffer_bytes: int = 64 * _MIB,
+        threads: int = 2,
+        max_bytes: int = 1 << 34,
+        timeout_ms: int = TIMEOUT_MS,
     ) -> None:
         self._path = path
+        self._timeout_ms = timeout_ms
         self._loading = Limits(max(buffer_bytes, _LOADING_BYTES), threads, max_bytes)
         self._writing = threading.Lock()
         self._lender = Lender(path, Limits(buffer_bytes, threads, max_bytes))
@@ -88,7 +98,7 @@ class KuzuStore:
                 finally:
                     whole = engine.close()
                 if not whole:
-                    raise GraphFault(f"The load of the graph {self._path} was not written; load it again.")
+                    raise GraphFull(f"The graph {self._path} can't be written whole; check free space.")
                 self._lender.replace(beside)
             finally:
                 remove(beside)
@@ -114,7 +124,7 @@ class KuzuStore:
     def walk(self, node: int, towards: Towards, depth: int = MAX_DEPTH, limit: int = 200) -> Walk:
         """See `GraphStore.walk`."""
         checked_depth(depth)
-        with self._lender.asking(TIMEOUT_MS) as speaker:
+        with self._lender.asking(self._timeout_ms) as speaker:
             return walk(speaker, node, towards, depth, limit)
 
     def beside(
@@ -123,7 +133,7 @@ class KuzuStore:
         """See `GraphStore.beside`."""
         asked = [str(status) for status in statuses]
         try:
-            with self._lender.asking(TIMEOUT_MS) as speaker:
+            with self._lender.asking(self._timeout_ms) as speaker:
                 rows = speaker.rows(cypher.BESIDE, node=node, statuses=asked, most=limit + 1)
         except CutShort as short:
             return Surroundings(cut=str(short))
@@ -135,12 +145,12 @@ class KuzuStore:
 
     def ways(self, start: int, end: int, at_most: int = 3) -> Ways:
         """See `GraphStore.ways`."""
-        with self._lender.asking(TIMEOUT_MS) as speaker:
+        with self._lender.asking(self._timeout_ms) as speaker:
             return Ways() if start == end else ways(speaker, start, end, at_most)
 
     def cycles(self, at_most: int = 20) -> Ways:
         """See `GraphStore.cycles`."""
-        with self._asking(_WHOLE_MS) as speaker:
+        with self._asking() as speaker:
             rows = speaker.rows(cypher.DEPENDENCIES, relation=str(Relation.DEPENDS_ON))
         return shortest_cycles((Arc(*row) for row in rows), at_most)
 
@@ -148,7 +158,7 @@ class KuzuStore:
         """See `GraphStore.orphans`."""
         found: list[int] = []
         last = -1
-        with self._asking(_WHOLE_MS) as speaker:
+        with self._asking() as speaker:
             while len(found) < limit:
                 # Page by page: asked in one, the engine would hold all edges in memory.
                 page = [row[0] for row in speaker.rows(cypher.LIVING, after=last, most=_PAGE)]
@@ -179,7 +189,7 @@ class KuzuStore:
 
     def counts(self) -> GraphCounts:
         """See `GraphStore.counts`."""
-        with self._asking(_WHOLE_MS) as speaker:
+        with self._asking() as speaker:
             return GraphCounts(*(speaker.rows(count)[0][0] for count in cypher.COUNTS))
 
     def close(self) -> None:
@@ -188,10 +198,9 @@ class KuzuStore:
             self._lender.close()
 
     @contextmanager
-    def _asking(self, milliseconds: int = TIMEOUT_MS) -> Iterator[Speaker]:
-        """Lend a speaker for a question that has no place to say what it leaves out."""
+    def _asking(self) -> Iterator[Speaker]:
         try:
-            with self._lender.asking(milliseconds) as speaker:
+            with self._lender.asking(_PATIENT_MS) as speaker:
                 yield speaker
         except CutShort as short:
-            raise GraphFault(f"The graph {self._path} {short}; ask again.") from short
+            raise GraphSlow(f"The graph {self._path} gave no answer: it {short}; ask again.") from short

@@ -199,7 +199,8 @@ def _put_observation(
     speaker: Speaker, item: GraphObservation, labels: dict[int, str], *, known: bool
 ) -> None:
     if known:
-        speaker.rows(cypher.DROP_OBSERVATION, number=item.number)
+        for statement in cypher.DROP_OBSERVATION:
+            speaker.rows(statement, number=item.number)
     speaker.rows(cypher.NEW_OBSERVATION, number=item.number, at=float(item.at), title=plain(item.title))
     session = plain(item.session)
     if not speaker.rows(cypher.KNOWN_SESSION, name=session):

@@ -11,11 +11,11 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphmem.store.bounds import TOOK_TOO_LONG
+from graphmem.store.bounds import took_longer
 from graphmem.store.port import GraphFault, GraphFull
 
 if TYPE_CHECKING:
@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 ENGINE_FAULTS = (RuntimeError, LookupError, ValueError, ArithmeticError, MemoryError, OSError)
 """What the engine's C++ exceptions become on their way through its bindings."""
 _KEPT = 4
+# The engine reports a write that stopped in the middle with whatever error came before.
+_FULL = ("No space left", "File too large", "Disk quota", "Cannot write to file")
 _WRITING_MS = 600_000
 _CHANGES_IN_LOG = 32
 """Each change holds some .6 MB of the page memory until it is carried from the log into the file."""
+_CLOSE_AT_ONCE = "CALL force_checkpoint_on_close=false"
+"""Closing empties the log by itself otherwise, and never ends when that failed before on a full disk."""
 _TOO_LARGE = "needed more memory than a graph may take"
 
 log = logging.getLogger(__name__)
@@ -44,6 +48,11 @@ class Limits:
     threads: int
     max_bytes: int
 
+    def for_file(self, path: Path) -> Limits:
+        """Return the limits for this file: emptying the log takes the pages of a whole table at once."""
+        size = path.stat().st_size if path.is_file() else 0
+        return replace(self, buffer_bytes=max(self.buffer_bytes, 2 * size))
+
 
 class Speaker:
     """One connection; used by one thread at a time."""
@@ -55,10 +64,12 @@ class Speaker:
         self._prepare = kuzu.PreparedStatement
         self._prepared: dict[str, kuzu.PreparedStatement] = {}
         self._connection = kuzu.Connection(database, num_threads=threads)
+        self._allowed = 0
         self._deadline: float | None = None
 
     def allow(self, milliseconds: int | None) -> None:
         """Give everything asked from now on so much time in all; None is for writes."""
+        self._allowed = milliseconds or 0
         self._deadline = None if milliseconds is None else time.monotonic() + milliseconds / 1_000
         self._connection.set_query_timeout(_WRITING_MS)
 
@@ -72,7 +83,7 @@ class Speaker:
         if self._deadline is not None:
             left = int(1_000 * (self._deadline - time.monotonic()))
             if left <= 0:
-                raise CutShort(TOOK_TOO_LONG)
+                raise CutShort(took_longer(self._allowed))
             self._connection.set_query_timeout(left)
         try:
             statement = self._prepared.get(cypher)
@@ -87,8 +98,15 @@ class Speaker:
         except ENGINE_FAULTS as fault:
             self._prepared.pop(cypher, None)
             if self._deadline is not None:
-                _cut_short(fault)
+                self._cut_short(fault)
             raise fault_of(self._path, fault) from fault
+
+    def _cut_short(self, fault: BaseException) -> None:
+        said = str(fault)
+        if "Interrupted" in said:
+            raise CutShort(took_longer(self._allowed)) from fault
+        if "buffer pool is full" in said:
+            raise CutShort(_TOO_LARGE) from fault
 
     def copy(self, cypher: str, rows: object) -> None:
         """Run a COPY of `kuzu_schema`'s tables from `rows`, an Arrow table.
@@ -130,6 +148,7 @@ class Engine:
             )
             try:
                 self._writer = self._speaker()
+                self._writer.rows(_CLOSE_AT_ONCE)
             except BaseException:
                 self._database.close()
                 raise
@@ -221,21 +240,13 @@ def faults(path: Path) -> Iterator[None]:
 def fault_of(path: Path, fault: BaseException) -> GraphFault:
     """Return what the engine's exception means, in one sentence."""
     said = " ".join(str(fault).split()).rstrip(".")[:200]
-    if "No space left" in said or "File too large" in said or "Disk quota" in said:
+    if any(words in said for words in _FULL):
         return GraphFull(f"The disk that holds {path} is full; free some space and try again.")
     if "Permission denied" in said or "Read-only file system" in said:
         return GraphFull(f"{path} can't be written; check the folder's permissions.")
     if "Could not set lock" in said:
         return GraphFull(f"{path} is in use by another program; end it and try again.")
     return GraphFault(f"The graph {path} can't be used ({said}); it must be built anew.")
-
-
-def _cut_short(fault: BaseException) -> None:
-    said = str(fault)
-    if "Interrupted" in said:
-        raise CutShort(TOOK_TOO_LONG) from fault
-    if "buffer pool is full" in said:
-        raise CutShort(_TOO_LARGE) from fault
 
 
 def _give_back() -> None:

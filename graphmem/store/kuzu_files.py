@@ -1,8 +1,9 @@
-"""Owns the files of a graph on the disk: what belongs to it, whether it can be trusted, setting it aside.
+"""Owns the files of a graph on the disk: what belongs to it, and whether it can be trusted.
 
-It is not what is in them. The engine can be brought down, not only misled, by a damaged file or log
-(measured: a crash in four of forty kinds of damage), so no file is opened whose seal does not match: the
-seal is written after each change and names size and time of the file and of its log.
+It is not what is in them, nor where they lie (`graphmem.store.files`). The engine can be brought down, not
+only misled, by a damaged file or log (measured: a crash in four of forty kinds of damage), so no file is
+opened whose seal does not match: the seal is written after each change and names size and time of the file
+and of its log.
 """
 
 from __future__ import annotations
@@ -20,28 +21,6 @@ _COMPANIONS = (".wal", ".shadow", ".tmp")
 def loading_beside(path: Path) -> Path:
     """Return where a load is written before it takes the file's place."""
     return path.with_name(path.name + ".loading")
-
-
-def aside(path: Path) -> Path:
-    """Return where the one graph that was set aside is kept."""
-    return path.with_name(path.name + ".damaged")
-
-
-def set_aside(path: Path) -> Path:
-    """Move the file out of the way, whatever it is, and return where it went; its log and seal are removed.
-
-    Raises:
-        GraphFull: the folder can't be written.
-    """
-    target = aside(path)
-    try:
-        _remove(target)
-        if os.path.lexists(path):
-            path.rename(target)
-        remove(path)
-    except OSError as fault:
-        raise _unwritable(path, fault) from fault
-    return target
 
 
 def remove(path: Path) -> None:

@@ -150,7 +150,7 @@ class Lender:
             remove(self._path)
         else:
             check_seal(self._path, version)
-        engine = Engine(self._path, self._limits)
+        engine = Engine(self._path, self._limits.for_file(self._path))
         if fresh:
             make_tables(engine)
         write_seal(self._path, version)

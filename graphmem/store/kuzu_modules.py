@@ -37,29 +37,30 @@ def plan_modules(speaker: Speaker, modules: Sequence[GraphModule]) -> ModulePlan
     held = {id: (label, level, parent) for id, label, level, parent in speaker.rows(cypher.ALL_MODULES)}
     # The level is repeated on each membership: with another one, a module is made anew.
     stays = {id for id, module in wanted.items() if id in held and held[id][1] == module.level}
-    before = {(node, id) for node, id in speaker.rows(cypher.ALL_MEMBERS) if id in stays}
+    before = {(node, id) for node, id in speaker.rows(cypher.ALL_MEMBERS)}
     after = {(node, module.id) for module in wanted.values() for node in module.members}
-    labels = labels_of(speaker, {node for node, _ in before ^ after})
+    stay = {(node, id) for node, id in before & after if id in stays}
+    labels = labels_of(speaker, {node for node, _ in (before | after) - stay})
     return ModulePlan(
         frozenset(held.keys() - stays),
         tuple(module for id, module in wanted.items() if id not in stays),
         tuple(wanted[id] for id in stays if held[id] != _told(wanted[id])),
-        tuple(sorted(before - after)),
-        tuple((node, id, wanted[id].level) for node, id in sorted(after - before) if node in labels),
+        tuple(sorted(before - stay)),
+        tuple((node, id, wanted[id].level) for node, id in sorted(after - stay) if node in labels),
         labels,
     )
 
 
 def put_modules(speaker: Speaker, planned: ModulePlan) -> None:
     """Carry out a plan, inside a transaction of the caller's."""
+    for node, id in planned.leaving:
+        run(speaker, cypher.DROP_MEMBER, {"label": planned.labels[node]}, node=node, module=id)
     for id in sorted(planned.gone):
         speaker.rows(cypher.DROP_MODULE, id=id)
     for statement, modules in ((cypher.NEW_MODULE, planned.new), (cypher.SET_MODULE, planned.renamed)):
         for module in modules:
             label, level, parent = _told(module)
             speaker.rows(statement, id=module.id, label=label, level=level, parent=parent)
-    for node, id in planned.leaving:
-        run(speaker, cypher.DROP_MEMBER, {"label": planned.labels[node]}, node=node, module=id)
     if len(planned.coming) > _BY_COPY:
         copy_members(speaker, planned.coming, planned.labels)
         return

@@ -163,7 +163,13 @@ DROP_ARC = (
     "WHERE d.edge = $edge DELETE d"
 )
 PRESENT = f"MATCH (o:Observation) WHERE {among('o.number', 'numbers')} RETURN o.number"
-DROP_OBSERVATION = "MATCH (o:Observation {number: $number}) DETACH DELETE o"
+# DETACH DELETE leaves relations behind that are still found from their other end (0.11.3).
+DROP_OBSERVATION = (
+    "MATCH (o:Observation {number: $number})-[t:TOUCHED]->(n) DELETE t",
+    "MATCH (o:Observation {number: $number})-[t:MENTIONS]->(n) DELETE t",
+    "MATCH (o:Observation {number: $number})-[t:IN_SESSION]->(s) DELETE t",
+    "MATCH (o:Observation {number: $number}) DELETE o",
+)
 NEW_OBSERVATION = "CREATE (:Observation {number: $number, at: $at, title: $title})"
 KNOWN_SESSION = "MATCH (s:Session {name: $name}) RETURN 1"
 NEW_SESSION = "CREATE (:Session {name: $name})"
@@ -178,7 +184,7 @@ ALL_MODULES = "MATCH (m:Module) RETURN m.id, m.label, m.level, m.parent"
 ALL_MEMBERS = "MATCH (n)-[m:MEMBER_OF]->() RETURN m.node, m.module"
 SET_MODULE = "MATCH (m:Module {id: $id}) SET m.label = $label, m.level = $level, m.parent = $parent RETURN 1"
 NEW_MODULE = "CREATE (:Module {id: $id, label: $label, level: $level, parent: $parent})"
-DROP_MODULE = "MATCH (m:Module {id: $id}) DETACH DELETE m"
+DROP_MODULE = "MATCH (m:Module {id: $id}) DELETE m"
 NEW_MEMBER = (
     "MATCH (n:{label} {{number: $node}}), (m:Module {{id: $module}}) "
     "CREATE (n)-[:MEMBER_OF {{node: $node, module: $module, level: $level}}]->(m)"

@@ -27,6 +27,14 @@ class GraphFull(GraphFault):
     """The disk is full or the file not writable: building it anew would not help."""
 
 
+class GraphSlow(GraphFault):
+    """A question met its limit and has no place to say so: building it anew would not help."""
+
+
+NOT_CURED = (GraphFull, GraphSlow)
+"""Faults that are no reason to set a graph aside."""
+
+
 class Towards(StrEnum):
     """Which way confirmed relations are walked: to what depends on a node, or to what it depends on."""
 
@@ -212,9 +220,10 @@ class GraphStore(Protocol):
         """
 
     def cycles(self, at_most: int = 20) -> Ways:
-        """Return cycles of confirmed `depends_on` edges of up to eight hops, each once, as edge ids.
+        """Return cycles of confirmed `depends_on` edges, each once, as edge ids.
 
-        They are the shortest through each edge, not every way round a knot. An edge that goes both ways is a
+        They are the shortest through each edge, not every way round a knot; longer ones than eight hops only
+        where a knot has no other. An edge that goes both ways is a
         cycle of two hops, its id twice. Shortest first, then by ids; `cut` says when there are more.
         """
 

@@ -35,6 +35,7 @@ from graphmem.store.port import (
 
 MARK = Mark(7, 1, 1)
 NEXT = Mark(7, 2, 5)
+PATIENT_MS = 60_000
 UP, DOWN = Towards.DEPENDENTS, Towards.DEPENDENCIES
 NODES = tuple(
     GraphNode(number, type, f"{type} {number}")
@@ -56,7 +57,11 @@ def depends(id: str, source: int, target: int, **more: Any) -> GraphEdge:
 
 @pytest.fixture(params=["memory", "kuzu"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GraphStore]:
-    made: GraphStore = MemoryStore() if request.param == "memory" else KuzuStore(tmp_path / "graph.kuzu")
+    made: GraphStore = (
+        MemoryStore()
+        if request.param == "memory"
+        else KuzuStore(tmp_path / "graph.kuzu", timeout_ms=PATIENT_MS)
+    )
     yield made
     made.close()
 
@@ -266,9 +271,11 @@ def test_cycles_of_depends_on_are_found_once(loaded: Callable[..., GraphStore]) 
     assert store.cycles(1) == Ways((("x", "x"),), "more than 1 cycles")
 
 
-def test_a_cycle_of_nine_hops_is_too_long(loaded: Callable[..., GraphStore]) -> None:
+def test_a_long_cycle_is_told_only_where_its_knot_has_no_shorter_one(
+    loaded: Callable[..., GraphStore],
+) -> None:
     ring = [depends(f"e{number}", number, (number + 1) % 9) for number in range(9)]
-    assert loaded(*ring).cycles() == Ways()
+    assert loaded(*ring).cycles() == Ways((tuple(f"e{number}" for number in range(9)),))
     assert loaded(*ring, depends("s", 6, 8)).cycles() == Ways(
         (("e0", "e1", "e2", "e3", "e4", "e5", "s", "e8"),)
     )
