@@ -15,6 +15,7 @@ from typing import TypeVar
 from graphmem.curator import Curation
 from graphmem.database import DamageError
 from graphmem.errors import InvalidInputError, StorageError
+from graphmem.follower import PATIENCE
 from graphmem.home import Home
 from graphmem.journal import Journal
 from graphmem.opened import JOURNAL, Opened
@@ -79,11 +80,19 @@ class Access:
             with self._lock:
                 self._users -= 1
 
-    def ask(self, question: Callable[[View, Opened], T], as_of: float | None = None) -> T:
-        """Answer from the postings; a damaged file is rebuilt and the question asked once more."""
+    def ask(
+        self,
+        question: Callable[[View, Opened], T],
+        as_of: float | None = None,
+        patience: float = PATIENCE,
+    ) -> T:
+        """Answer from the postings; a damaged file is rebuilt and the question asked once more.
+
+        `patience` are the seconds it waits for a rebuild that is under way, see `Follower.view`.
+        """
         with self.use() as files:
             try:
-                with files.follower.view(as_of) as view:
+                with files.follower.view(as_of, patience) as view:
                     return question(view, files)
             except DamageError:
                 with files.follower.view(as_of) as view:

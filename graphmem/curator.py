@@ -25,7 +25,7 @@ from graphmem.journal import Journal
 from graphmem.modules import graph_modules, has_modules, regroup
 from graphmem.promotion import promote, settle_verdicts
 from graphmem.store.files import GraphFiles
-from graphmem.store.port import GraphChange, GraphFault, GraphFull, GraphStore
+from graphmem.store.port import NOT_CURED, GraphChange, GraphFault, GraphStore
 
 DEBOUNCE = 30.0
 """Seconds between two runs in the background; imports are followed at once."""
@@ -94,10 +94,13 @@ class Curator:
             try:
                 if self._follower.wait(PATIENCE, until=lambda: self._stopping):
                     self.infer(fully=False)
+                    continue
             except GraphMemError as fault:
                 log.warning("the graph could not be brought up: %s", fault)
             except Exception:  # the thread must outlive a fault of ours, or no edge is suggested any more
                 log.exception("the graph could not be brought up")
+            # What was noticed still waits to be followed.
+            self.notice()
 
     def _await_work(self) -> bool:
         """Wait until a run is due; False when it is time to end. A graph nobody asks is closed meanwhile."""
@@ -126,9 +129,10 @@ class Curator:
         started = time.monotonic()
         with self._working(_LONG), self._follower.file() as database:
             counts = self._promote(database)
-            regroup(self._journal, database, self._curation.project)
             degraded = None
-            if fully or self._store is not None:
+            if not self._stopping:
+                regroup(self._journal, database, self._curation.project)
+            if not self._stopping and (fully or self._store is not None):
                 try:
                     self._bring_up(database)
                 except GraphFault as fault:
@@ -153,13 +157,15 @@ class Curator:
             except GraphFault as fault:
                 log.warning("%s The graph follows later", fault)
 
-    def refresh(self) -> None:
+    def refresh(self, patience: float = PATIENCE) -> None:
         """Promote what has come in since the last run, so that edges show it.
 
         Raises:
-            UnavailableError: a long run is under way, or the derived file is being replaced.
+            UnavailableError: a run is under way for longer than `patience` (seconds), or the derived file is
+                being replaced.
+            DamageError: the derived file proved damaged and is built anew.
         """
-        with self._working(PATIENCE), self._follower.file() as database:
+        with self._working(patience), self._follower.file() as database:
             self._promote(database)
             if not has_modules(database):
                 regroup(self._journal, database, self._curation.project)
@@ -176,14 +182,16 @@ class Curator:
     # ---- the store ------------------------------------------------------------------------------
 
     @contextmanager
-    def store(self) -> Iterator[GraphStore]:
+    def store(self, patience: float = PATIENCE) -> Iterator[GraphStore]:
         """Yield the graph as of now.
 
         Raises:
-            UnavailableError: it is away, with the reason; what it would have told can't be said.
+            UnavailableError: it is away, with the reason, or in use for longer than `patience` (seconds);
+                what it would have told can't be said.
+            DamageError: the derived file proved damaged and is built anew.
         """
         self._asked_at = time.monotonic()
-        with self._working(PATIENCE), self._follower.file() as database:
+        with self._working(patience), self._follower.file() as database:
             try:
                 store = self._bring_up(database)
             except GraphFault as fault:
@@ -196,13 +204,15 @@ class Curator:
 
     def _bring_up(self, database: Database) -> GraphStore:
         """Open the graph if need be and carry over what it lacks; damage is rebuilt, at most three times."""
+        if self._stopping:
+            raise UnavailableError("the project is being closed; ask again")
         if self._fault is not None and time.monotonic() < self._tries_from:
             raise self._fault
         last = GraphFault("The graph was never opened.")
         for pause in _PAUSES:
             try:
                 store = self._follow(database)
-            except GraphFull as fault:
+            except NOT_CURED as fault:
                 self._rest(fault)
                 raise
             except GraphFault as fault:
@@ -243,7 +253,10 @@ class Curator:
         return store
 
     def _give_up(self, store: GraphStore, fault: GraphFault) -> None:
-        """Set a graph that failed a question aside, unless somebody did already."""
+        """Set a graph that failed a question aside, unless somebody did already or it would not help."""
+        if isinstance(fault, NOT_CURED):
+            log.warning("%s", fault)
+            return
         log.warning("%s It is set aside and rebuilt", fault)
         with self._work:
             if self._store is store:

@@ -53,6 +53,12 @@ def mark(connection: sqlite3.Connection) -> Mark:
     return Mark(meta.get("generation", 0), 0 if row is None else row[0], meta["entries"])
 
 
+def numbering(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return what identifies the numbers of nodes: while it stays the same, each means what it meant."""
+    meta = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('generation', 'reload')"))
+    return meta.get("generation", 0), meta["reload"]
+
+
 def content(connection: sqlite3.Connection) -> GraphContent:
     """Return everything; its parts are read as they are taken, while the connection's transaction lasts."""
     return GraphContent(

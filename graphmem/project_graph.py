@@ -7,6 +7,7 @@ threads.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,8 +15,10 @@ from typing import TypeVar
 
 from graphmem.access import Access, check_limit
 from graphmem.curator import GraphState
+from graphmem.database import DamageError
 from graphmem.decisions import NamedDeclaration, decide, declare
 from graphmem.errors import InvalidInputError, UnavailableError
+from graphmem.follower import PATIENCE
 from graphmem.graph import (
     Decision,
     Declaration,
@@ -32,6 +35,7 @@ from graphmem.graph import (
     NodeType,
     Overview,
 )
+from graphmem.graph_content import numbering
 from graphmem.identity import PathResolver
 from graphmem.opened import Opened
 from graphmem.postings import View
@@ -51,6 +55,7 @@ from graphmem.store.port import MAX_DEPTH, GraphStore, Towards
 T = TypeVar("T")
 
 _VISIBLE = 30.0
+_TRIES = 3
 _MAY_BE_NEW = frozenset({NodeType.CONTRACT, NodeType.FEATURE})
 
 
@@ -72,15 +77,16 @@ class ProjectGraph:
         """
         check_limit(limit)
         chosen = where or EdgeFilter()
+        deadline = _deadline()
         with self._access.use() as files:
-            degraded = self._refresh(files) if chosen.as_of is None else None
+            degraded = self._refresh(files, deadline) if chosen.as_of is None else None
 
             def answer(view: View, files: Opened) -> EdgePage:
                 edges = self._edges(view, files, chosen.as_of)
                 node = None if chosen.node is None else self._find(edges, files, chosen.node)
                 return edge_page(edges, chosen, node, limit, cursor)
 
-            return replace(self._access.ask(answer, chosen.as_of), degraded=degraded)
+            return replace(self._access.ask(answer, chosen.as_of, _left(deadline)), degraded=degraded)
 
     def edge(self, id: str, as_of: float | None = None) -> Edge:
         """Return one edge with evidence, score parts and verdict history.
@@ -91,7 +97,7 @@ class ProjectGraph:
         key = storable(id)
         with self._access.use() as files:
             if as_of is None:
-                self._refresh(files)
+                self._refresh(files, _deadline())
             return self._access.ask(lambda view, files: self._edges(view, files, as_of).edge(key), as_of)
 
     def judge(self, decisions: Sequence[Decision]) -> tuple[Edge, ...]:
@@ -101,9 +107,10 @@ class ProjectGraph:
             NotFoundError: there is no edge of an id; nothing is done.
             ConflictError: an edge is retired, or there is nothing to undo; nothing is done.
             InvalidInputError: no decision, or one that is not usable; nothing is done.
+            UnavailableError: the history is being read anew; nothing is done.
         """
         with self._access.use() as files:
-            self._refresh(files)
+            self._refresh_whole(files)
             now = self._access.clock()
             ids = self._access.ask(
                 lambda view, files: decide(files.journal.ledger, view.connection, decisions, now)
@@ -117,9 +124,10 @@ class ProjectGraph:
             NotFoundError: nobody knows a file or concept; nothing is done.
             InvalidInputError: an edge from a node to itself, too many, or none; nothing is done.
             ConflictError: an edge is retired; nothing is done.
+            UnavailableError: the history is being read anew; nothing is done.
         """
         with self._access.use() as files:
-            self._refresh(files)
+            self._refresh_whole(files)
 
             def write(view: View, files: Opened) -> Sequence[str]:
                 named = self._named(self._edges(view, files), files, declarations)
@@ -282,15 +290,26 @@ class ProjectGraph:
 
     # ---- what the answers stand on --------------------------------------------------------------
 
-    def _refresh(self, files: Opened) -> str | None:
+    def _refresh(self, files: Opened, deadline: float) -> str | None:
         """Have the edges brought up; return what they lack when that takes too long."""
-        files.follower.await_start()
-        try:
-            files.curator.refresh()
-        except UnavailableError as fault:
-            return str(fault)
+        for _ in range(_TRIES):
+            files.follower.await_start(_left(deadline))
+            try:
+                files.curator.refresh(_left(deadline))
+            except UnavailableError as fault:
+                return str(fault)
+            except DamageError:
+                continue  # the file is built anew by now
+            break
         behind = files.follower.behind()
         return None if behind is None else unfinished(*behind)
+
+    def _refresh_whole(self, files: Opened) -> None:
+        """Have the edges brought up for a decision, which is weighed by all that speaks for an edge."""
+        self._refresh(files, _deadline())
+        behind = files.follower.behind()
+        if behind is not None:
+            raise UnavailableError(f"Nothing can be decided yet: {unfinished(*behind)}.")
 
     def _edges(self, view: View, files: Opened, as_of: float | None = None) -> Edges:
         ledger = files.journal.ledger
@@ -321,20 +340,41 @@ class ProjectGraph:
                     )
 
                 return self._access.ask(past, as_of)
-            lacks = self._refresh(files)
+            deadline = _deadline()
+            lacks = self._refresh(files, deadline)
 
             def present(store: GraphStore | None, away: str | None) -> T:
                 return self._access.ask(
-                    lambda view, files: answer(self._edges(view, files), files, store, away)
+                    lambda view, files: answer(self._edges(view, files), files, store, away),
+                    patience=_left(deadline),
                 )
 
-            for _ in range(2):
+            for _ in range(_TRIES):
+                before = self._numbering(deadline)
                 try:
-                    with files.curator.store() as store:
-                        return present(store, lacks)
-                except UnavailableError as fault:
+                    with files.curator.store(_left(deadline)) as store:
+                        found = present(store, lacks)
+                except (UnavailableError, DamageError) as fault:
                     away = str(fault)
+                else:
+                    # The graph and the postings are two states: their numbers must mean the same nodes.
+                    if self._numbering(deadline) == before:
+                        return found
+                    away = "files got other names meanwhile; ask again in a moment"
+                if not _left(deadline):
+                    break
             return present(None, away)
+
+    def _numbering(self, deadline: float) -> tuple[int, int]:
+        return self._access.ask(lambda view, _: numbering(view.connection), patience=_left(deadline))
+
+
+def _deadline() -> float:
+    return time.monotonic() + PATIENCE
+
+
+def _left(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())
 
 
 def _nobody(module: str) -> tuple[int, ...]:

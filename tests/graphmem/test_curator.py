@@ -11,10 +11,15 @@ from typing import Any
 
 import pytest
 
-from graphmem import Memory, Project, curator
-from graphmem.graph import Decision, EdgeFilter, EdgeStatus, VerdictKind
+from graphmem import Memory, Project, curator, follower, project_graph
+from graphmem.errors import UnavailableError
+from graphmem.graph import Decision, Declaration, EdgeFilter, EdgeStatus, Relation, VerdictKind
+from graphmem.opened import Opened
+from graphmem.projection import catch_up
+from graphmem.recall.edges import Edges
 from graphmem.store.files import GraphFiles
-from graphmem.store.port import GraphFault, GraphFull
+from graphmem.store.kuzu import KuzuStore
+from graphmem.store.port import GraphFault, GraphFull, GraphSlow, GraphStore
 
 PAIR = ("src/a.py", "src/b.py")
 
@@ -170,3 +175,86 @@ def test_a_verdict_is_in_the_walk_at_once(shop: Project, tell: Callable[..., obj
     shop.graph.judge([Decision(edge.id, VerdictKind.REJECT)])
     assert shop.graph.dependents(PAIR[0]).linked == ()
     assert shop.graph.edges(EdgeFilter(statuses=(EdgeStatus.REJECTED,))).items[0].id == edge.id
+
+
+def test_a_run_that_failed_is_tried_again(
+    shop: Project, tell: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed, done = threading.Event(), threading.Event()
+
+    def fail_once(*args: object) -> None:
+        if failed.is_set():
+            done.set()
+            return
+        failed.set()
+        raise GraphFault("Something is wrong; try again.")
+
+    monkeypatch.setattr(curator, "regroup", fail_once)
+    monkeypatch.setattr(curator, "DEBOUNCE", 0.05)
+    tell(shop, work(1), work(2))
+    assert failed.wait(20.0)
+    assert done.wait(20.0), "nothing new was stored, yet what was noticed waits"
+
+
+def test_a_question_that_takes_too_long_is_no_reason_to_rebuild(
+    shop: Project, tell: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(shop, work(1), work(2), work(3))
+    shop.graph.dependents(PAIR[0])
+
+    def slow(store: KuzuStore, at_most: int = 20) -> None:
+        raise GraphSlow("The graph gave no answer; ask again.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(KuzuStore, "cycles", slow)
+        assert "no answer" in (shop.graph.health().degraded or "")
+    assert not shop.graph.state().set_aside
+    assert shop.graph.health().degraded is None
+
+
+def test_an_answer_during_which_nodes_got_other_numbers_is_made_anew(
+    shop: Project, tell: Callable[..., object]
+) -> None:
+    tell(shop, work(1), work(2), work(3, "src/c.py", "src/d.py"), work(4, "src/c.py", "src/d.py"))
+    asked: list[list[int]] = []
+
+    def answer(edges: Edges, files: Opened, store: GraphStore | None, away: str | None) -> str | None:
+        assert store is not None
+        asked.append([near.node for near in store.beside(edges.references.find(PAIR[0], str)).beside])
+        if len(asked) == 1:
+            files.journal.forget("o3", 0.0)
+            files.follower.notify()
+            assert files.follower.wait(20.0)
+        return away
+
+    assert shop.graph._with_store(answer) is None
+    assert len(asked) == 2
+
+
+def test_nothing_is_decided_on_half_of_the_history(
+    shop: Project,
+    tell: Callable[..., object],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tell(shop, work(1), work(2), work(3))
+    (edge,) = shop.graph.edges().items
+    shop.close()
+    (folder_of(shop, tmp_path / "home") / "derived.db").unlink()
+    gate = threading.Event()
+
+    def later(*args: Any) -> bool:
+        gate.wait(60.0)
+        return catch_up(*args)
+
+    monkeypatch.setattr(follower, "catch_up", later)
+    with monkeypatch.context() as hurried:
+        hurried.setattr(project_graph, "PATIENCE", 0.05)
+        with pytest.raises(UnavailableError, match="0 of 3"):
+            shop.graph.judge([Decision(edge.id, VerdictKind.REJECT)])
+        with pytest.raises(UnavailableError, match="0 of 3"):
+            shop.graph.declare([Declaration("feature:f", "contract:POST /pay", Relation.DEPENDS_ON)])
+    gate.set()
+    (rejected,) = shop.graph.judge([Decision(edge.id, VerdictKind.REJECT)])
+    assert [given.together for given in rejected.verdicts] == [3]
+    assert rejected.status is EdgeStatus.REJECTED
