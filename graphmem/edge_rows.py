@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from graphmem.edge_facts import (
@@ -70,6 +71,7 @@ class EdgeRow(NamedTuple):
     reason: str | None
 
 
+_FADED = "too little speaks for it by now: it is listed no more"
 _KEYS = EdgeRow._fields.index("keys")
 _COLUMNS = ", ".join(f"edge.{name}" for name in EdgeRow._fields)
 SELECT_EDGE = f"SELECT {_COLUMNS} FROM edge"
@@ -99,10 +101,26 @@ def read_row(values: Sequence[Any]) -> EdgeRow:
 
 def edge_row(edge: MintedPair, facts: EdgeFacts) -> EdgeRow | None:
     """Return the row of an edge, None for one that is neither promoted nor judged."""
-    standing = facts.standing(edge.id)
     promoted = facts.is_promoted(edge.source, edge.target)
-    if standing.status is None and not promoted:
+    if facts.standing(edge.id).status is None and not promoted:
         return None
+    return _row(edge, facts, promoted=promoted)
+
+
+def faded_rows(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str, EdgeRow]:
+    """Return what there is to say of minted edges without a row; ids that were never minted are left out.
+
+    Such an edge is what is left when the last verdict on a pair was undone that nothing else speaks for.
+    """
+    rows = chunked(connection, "SELECT id, source, target, number FROM minted WHERE id IN ({})", ids)
+    edges = [MintedPair._make(row) for row in rows]
+    standings = stored_standings(connection, (edge.id for edge in edges))
+    facts = EdgeFacts(View(connection, math.inf), StoredOffers(connection), standings)
+    return {edge.id: _row(edge, facts, promoted=False)._replace(reason=_FADED) for edge in edges}
+
+
+def _row(edge: MintedPair, facts: EdgeFacts, *, promoted: bool) -> EdgeRow:
+    standing = facts.standing(edge.id)
     declared = standing.origin is Origin.DECLARED
     support = facts.support(edge.source, edge.target, declared=declared)
     status, reason = _status(edge, facts, standing, support, promoted=promoted)
@@ -165,7 +183,7 @@ def _day(at: float) -> str:
 def edge_rows(edges: Iterable[MintedPair], facts: EdgeFacts) -> dict[str, EdgeRow | None]:
     """Return the row of each edge, None where it has none.
 
-    Of several ids of one pair the one that was judged first has the row, else the one minted first.
+    Of several ids of one pair that one has the row which speaks for it, see `minting.canonical`.
     """
     by_pair: dict[tuple[int, int], list[MintedPair]] = {}
     for edge in edges:
@@ -173,10 +191,15 @@ def edge_rows(edges: Iterable[MintedPair], facts: EdgeFacts) -> dict[str, EdgeRo
     facts.expect(node for pair in by_pair for node in pair)
     rows: dict[str, EdgeRow | None] = {}
     for alike in by_pair.values():
-        speaking = min(alike, key=lambda edge: (facts.standing(edge.id).number or math.inf, edge.number))
+        speaking = min(alike, key=partial(_rank, facts))
         rows.update(dict.fromkeys(edge.id for edge in alike))
         rows[speaking.id] = edge_row(speaking, facts)
     return rows
+
+
+def _rank(facts: EdgeFacts, edge: MintedPair) -> tuple[bool, float, int]:
+    standing = facts.standing(edge.id)
+    return standing.status is None, standing.number or math.inf, edge.number
 
 
 # ---- the table ---------------------------------------------------------------------------------

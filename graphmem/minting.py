@@ -21,7 +21,7 @@ _TABLES = {NodeType.CONCEPT: NodeTable.CONCEPT, NodeType.CONTRACT: NodeTable.CON
 _OF_THE_PAIR = (
     "SELECT minted.id, source, target FROM minted LEFT JOIN judgement ON judgement.edge = minted.id"
     " WHERE (source = ? AND target = ?) OR (source = ? AND target = ?)"
-    " ORDER BY judgement.number IS NULL, judgement.number, minted.number LIMIT 1"
+    " ORDER BY judgement.status IS NULL, judgement.number IS NULL, judgement.number, minted.number LIMIT 1"
 )
 
 
@@ -157,8 +157,9 @@ def minted_edge(connection: sqlite3.Connection, id: str) -> Resolved | None:
 def canonical(connection: sqlite3.Connection, id: str) -> Resolved | None:
     """Return the edge that speaks for the pair of this one, None for an unknown id.
 
-    Several ids may turn out to mean one pair, when a rename becomes known late: the one that was judged
-    first speaks for it, without any verdict the one minted first.
+    Several ids may turn out to mean one pair, when a rename becomes known late: of those with a verdict that
+    was not taken back the one that was judged first speaks for it, else of those that were judged, else the
+    one minted first.
     """
     edge = minted_edge(connection, id)
     return None if edge is None else edge_between(connection, edge.source, edge.target)

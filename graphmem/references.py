@@ -21,6 +21,7 @@ from graphmem.nearness import SHOWN, narrowed, nearest
 from graphmem.nodes import NodeTable, number_of, row_of, table_of
 from graphmem.postings import View
 from graphmem.record import storable
+from graphmem.spelling import composed
 
 ResolvePath = Callable[[str], str]
 Missing = Callable[[Sequence[str]], set[str]]
@@ -115,11 +116,13 @@ class References:
             case None | NodeType.FILE:
                 return NodeName(NodeType.FILE, resolve_path(text))
             case NodeType.CONCEPT if self._row("concept", text) is None:
-                return NodeName(type, canonical(text) or text)
+                return NodeName(type, canonical(text) or composed(text))
             case NodeType.CONTRACT if self._row("contract", text) is None:
-                return NodeName(type, _contract(text))
-            case _:
+                return NodeName(type, _contract(composed(text)))
+            case NodeType.CONCEPT | NodeType.CONTRACT:
                 return NodeName(type, text)
+            case _:
+                return NodeName(type, composed(text))
 
     def number(self, name: NodeName) -> int | None:
         """Return the node of that name, None for one that is not known at the view's moment."""

@@ -6,10 +6,11 @@ It is not the list of edges with its order and pages (that is `queue`), nor wher
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from graphmem.edge_rows import EdgeRow
-from graphmem.errors import NotFoundError
+from graphmem.edge_rows import EdgeRow, faded_rows
+from graphmem.errors import NotFoundError, UnavailableError
 from graphmem.graph import Direction, Edge, EdgeKind, EdgeStatus, Node, Origin, Relation, Verdict
 from graphmem.ledger import Ledger
 from graphmem.model import Evidence, SignalScores
@@ -21,6 +22,7 @@ from graphmem.references import Missing, References, none_missing
 _LEAST_SHARED = 3
 _NEAR = 12
 _OFFERED = 3
+_SHOWN_LENGTH = 80
 
 
 class Edges:
@@ -60,6 +62,21 @@ class Edges:
         edges = {edge.id: edge for edge in self.of(list(rows.values()))}
         return {id: edges[row.id] for id, row in rows.items() if row.id in edges}
 
+    def judged(self, ids: Sequence[str]) -> tuple[Edge, ...]:
+        """Return minted edges in the order of their ids, also those that too little speaks for to be listed.
+
+        Raises:
+            UnavailableError: the postings do not hold all of them yet.
+        """
+        rows = self.rows.by_ids(ids)
+        rows |= faded_rows(self.view.connection, [id for id in ids if id not in rows])
+        edges = {edge.id: edge for edge in self.of(list(rows.values()))}
+        if any(id not in rows or rows[id].id not in edges for id in ids):
+            raise UnavailableError(
+                "What was decided is kept, but edges are still being built anew; ask for them in a moment."
+            )
+        return tuple(edges[rows[id].id] for id in ids)
+
     def of(self, rows: Sequence[EdgeRow], similar: Mapping[str, Sequence[str]] | None = None) -> list[Edge]:
         """Return rows as people see them, in their order.
 
@@ -90,14 +107,20 @@ class Edges:
         alike = (minted.id for minted in nearest if minted.id[:_LEAST_SHARED] == id[:_LEAST_SHARED])
         near = list(self.by_ids(alike).items())[:_OFFERED]
         candidates = tuple(candidate for candidate, _ in near)
-        if self._ledger.edge(id) is not None:
+        if self.view.as_of != math.inf:
+            sentence = f"No edge {_shown(id)} was known at that moment"
+        elif self._ledger.edge(id) is not None:
             sentence = f"The edge {id} has faded: what spoke for it is gone or too weak by now"
         else:
-            sentence = f"There is no edge {id!r}"
+            sentence = f"There is no edge {_shown(id)}"
         if not near:
             return NotFoundError(f"{sentence}; list the others with `graphmem edges`.")
         named = ", ".join(f"{key} ({edge.source.ref} - {edge.target.ref})" for key, edge in near)
         return NotFoundError(f"{sentence}; the nearest: {named}.", candidates=candidates)
+
+
+def _shown(id: str) -> str:
+    return repr(id if len(id) <= _SHOWN_LENGTH else f"{id[: _SHOWN_LENGTH - 1]}…")
 
 
 def _edge(

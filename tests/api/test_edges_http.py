@@ -369,6 +369,30 @@ def test_a_suggested_pair_that_is_declared_keeps_its_id_and_evidence(service: An
     assert [item["node"]["name"] for item in dependents] == [SESSION]
 
 
+def test_a_declared_edge_that_is_undone_is_answered_though_it_is_listed_no_more(
+    service: Any, shop: str
+) -> None:
+    edge = good(service.client.post(f"{shop}/edges", json=DECLARED), 201)
+    undone = good(judge(service, shop, edge["id"], verdict="undo", by="mei"))
+    assert (undone["id"], undone["status"], undone["relation"]) == (edge["id"], "candidate", None)
+    assert [given["verdict"] for given in undone["verdicts"]] == ["declare", "undo"]
+    assert edge["id"] not in {each["id"] for each in listed(service, shop, status=EVERY_STATUS)}
+    refused(judge(service, shop, edge["id"], verdict="undo"), 409)
+    again = good(service.client.post(f"{shop}/edges", json=DECLARED), 201)
+    assert (again["id"], again["status"]) == (edge["id"], "confirmed")
+
+
+def test_a_batch_answers_for_each_verdict_in_its_order(service: Any, shop: str) -> None:
+    names = ["contract:GET /a", "contract:GET /b", "contract:GET /c"]
+    declared = [{"from": TOKEN, "to": name, "relation": "implements"} for name in names]
+    ids = [edge["id"] for edge in good(service.client.post(f"{shop}/edges", json=declared), 201)["items"]]
+    given = ["undo", "confirm", "undo"]
+    batch = [{"id": id, "verdict": verdict} for id, verdict in zip(ids, given, strict=True)]
+    answered = good(service.client.post(f"{shop}/edges/verdicts", json=batch))["items"]
+    assert [edge["id"] for edge in answered] == ids
+    assert [edge["status"] for edge in answered] == ["candidate", "confirmed", "candidate"]
+
+
 def test_five_thousand_are_declared_at_once(service: Any, shop: str) -> None:
     body = [
         {"from": "file:src/auth/token.ts", "to": f"contract:GET /keys/k{n}", "relation": "implements"}

@@ -8,7 +8,7 @@ import pytest
 
 from graphmem.decisions import NamedDeclaration, decide, declare
 from graphmem.derived import open_derived
-from graphmem.edge_rows import SELECT_EDGE, EdgeRow, read_row
+from graphmem.edge_rows import SELECT_EDGE, EdgeRow, faded_rows, read_row
 from graphmem.graph import Decision, Direction, NodeName, NodeType, Relation, VerdictKind
 from graphmem.instant import DAY, from_iso
 from graphmem.journal import Journal
@@ -80,6 +80,20 @@ class Told:
         catch_up(self.journal, self.database)
         settle_verdicts(self.database)
         return self.row()
+
+    def decide(self, edge: str, verdict: VerdictKind) -> None:
+        self.now += DAY
+        with self.database.read() as connection:
+            decide(self.journal.ledger, connection, [Decision(edge, verdict)], self.now)
+        catch_up(self.journal, self.database)
+        settle_verdicts(self.database)
+
+    def standing(self) -> list[tuple[str, str]]:
+        """Return each edge with its status, in the order of minting."""
+        status = {row.id: row.status for row in self.rows()}
+        with self.database.read() as connection:
+            minted = connection.execute("SELECT id FROM minted ORDER BY number").fetchall()
+        return [(id, status[id]) for (id,) in minted if id in status]
 
     def declare(self, source: NodeName, target: NodeName) -> None:
         with self.database.read() as connection:
@@ -243,6 +257,40 @@ def test_an_edge_of_order_in_time_is_confirmed_though_no_observation_holds_both(
     told.work(read=["api"], times=30)
     faded = told.row()
     assert (faded.status, faded.kind, faded.together) == ("confirmed", "read_for", 3)
+
+
+def test_a_verdict_that_counts_is_not_hidden_by_one_of_the_same_pair_that_was_taken_back(told: Told) -> None:
+    feature = NodeName(NodeType.FEATURE, "f1")
+    told.work("a")
+    told.days += 1
+    told.work("b")
+    told.declare(feature, file("a"))
+    told.declare(feature, file("b"))
+    (first, _), (second, _) = told.standing()
+    told.decide(second, VerdictKind.RETIRE)
+    late = Observation(id="late", session="late", at=MAY + 6 * DAY, renames=(Rename("a", "b"),))
+    told.journal.append([late], 0.0)
+    told.promote()
+    assert told.standing() == [(first, "confirmed")], (
+        "the pair turns out to be one: the first decision counts"
+    )
+    told.decide(first, VerdictKind.UNDO)
+    assert told.standing() == [(second, "retired")]
+    told.decide(first, VerdictKind.UNDO)
+    assert told.standing() == [(second, "confirmed")], "and by either id it can be taken back in turn"
+
+
+def test_what_is_left_of_an_edge_that_nothing_speaks_for_can_still_be_told(told: Told) -> None:
+    told.work("a")
+    told.declare(NodeName(NodeType.FEATURE, "f1"), file("a"))
+    id = told.row().id
+    told.decide(id, VerdictKind.UNDO)
+    assert told.rows() == []
+    with told.database.read() as connection:
+        left = faded_rows(connection, [id, "unknown"])
+    assert set(left) == {id}
+    assert (left[id].status, left[id].relation, left[id].together) == ("candidate", None, 0)
+    assert left[id].reason == "too little speaks for it by now: it is listed no more"
 
 
 def test_retired_edges_keep_what_they_meant(told: Told) -> None:

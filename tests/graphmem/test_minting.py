@@ -158,6 +158,8 @@ def test_ids_that_turn_out_to_mean_one_pair_have_one_that_speaks(world: World) -
     world.judge(first, VerdictKind.REJECT)
     assert world.speaks(first) == second, "the one that was judged first"
     world.judge(second, VerdictKind.UNDO)
+    assert world.speaks(second) == first, "the one whose verdict still counts"
+    world.judge(first, VerdictKind.UNDO)
     assert world.speaks(first) == second, "its history stays"
     assert world.mint("c", "b") == second
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -87,6 +88,18 @@ def test_what_only_a_declaration_names_is_found_too(recorded: Callable[..., Any]
     assert found(memory, "feature:Sign up") == "feature:Sign up"
     assert found(memory, "contract:get /new") == "contract:GET /new"
     assert found(memory, "file:old.py") == "file:old.py"
+
+
+@pytest.mark.parametrize(
+    "reference", ["feature:Caf\u00e9", "contract:GET /caf\u00e9", "concept:\u00e9\u00df\ud55c"]
+)
+def test_a_name_is_the_same_in_every_form_of_unicode(recorded: Callable[..., Any], reference: str) -> None:
+    with recorded(*told()).view() as view:
+        references = References(view)
+        names = {str(references.name(unicodedata.normalize(form, reference), str)) for form in ("NFC", "NFD")}
+    assert len(names) == 1
+    (name,) = names
+    assert unicodedata.is_normalized("NFC", name)
 
 
 def test_a_deleted_file_and_one_no_observation_names_any_more_are_gone(recorded: Callable[..., Any]) -> None:
