@@ -89,7 +89,8 @@ def _show_use(screen: Screen, found: Showing) -> None:
     node = screen.path(name_of(found.dependents["node"]), screen.width - 40, "bold")
     screen.line("What depends on ", node, ", from then on:", indent=2)
     rows = [("confirmed", item["node"]) for item in found.dependents["confirmed"]]
-    rows += [(percent(item["probability"]), item["node"]) for item in found.dependents["likely"]]
+    guessed = [*found.dependents["likely"], *found.dependents["possible"]]
+    rows += [(percent(item["probability"]), item["node"]) for item in guessed]
     screen.grid([(Text(how), screen.path(name_of(item), screen.width - 15)) for how, item in rows[:_NEAREST]])
 
 
