@@ -68,6 +68,18 @@ def follow_names(
         _Placing(connection, ledger).place([edges[id] for id in placed])
 
 
+def drop_unknown(connection: sqlite3.Connection, ledger: Ledger) -> None:
+    """Drop the edges that the journal took back in a transaction which did not last here.
+
+    The journal's part of a removal is written first; were its part here lost, the edge would stay, and stand
+    for whatever gets the number of its end next.
+    """
+    ids = [row[0] for row in connection.execute("SELECT id FROM minted")]
+    unknown = ledger.unknown(ids)
+    if unknown:
+        _Placing(connection, ledger).drop(unknown)
+
+
 def standings_until(ledger: Ledger, moment: float) -> dict[str, Standing]:
     """Return where every edge stood that was judged by that moment (epoch seconds)."""
     return {edge: standing(verdicts) for edge, verdicts in ledger.verdicts_until(moment).items()}
@@ -106,6 +118,13 @@ class _Placing:
         )
         self._unsettle_pairs(after[id] for id in changed if id in after)
         self._drop_unused_names({node for id in changed for node in before.get(id, ())})
+
+    def drop(self, ids: Collection[str]) -> None:
+        """Take these edges out."""
+        before = _rows(self._connection, ids)
+        self._unsettle_pairs(before.values())
+        self._connection.executemany("DELETE FROM minted WHERE id = ?", [(id,) for id in before])
+        self._drop_unused_names({node for pair in before.values() for node in pair})
 
     def judge(self, edges: Collection[str]) -> None:
         """Fold the verdicts on these edges anew."""

@@ -131,10 +131,15 @@ class Ledger:
                 "DELETE FROM edge WHERE id = ? AND NOT EXISTS (SELECT 1 FROM verdict WHERE edge = edge.id)",
                 [(id,) for id in sorted(wanted)],
             ).rowcount
-            kept = {row[0] for row in _chunked(connection, "SELECT id FROM edge WHERE id IN ({})", wanted)}
+            gone = _unknown(connection, wanted)
         if pruned > 0:
             self._database.empty_log()
-        return wanted - kept
+        return gone
+
+    def unknown(self, ids: Iterable[str]) -> set[str]:
+        """Return those of these ids that no edge has: never minted, or taken back."""
+        with self._database.read() as connection:
+            return _unknown(connection, set(ids))
 
     def nearest(self, id: str, at_most: int = _SHOWN) -> list[Minted]:
         """Return the edges whose ids share the longest beginning with `id`, none where not a letter fits."""
@@ -169,16 +174,9 @@ class Ledger:
         """
         many = len(decisions) > 1
         with self._database.write() as connection:
-            known = {
-                row[0]
-                for row in _chunked(
-                    connection,
-                    "SELECT id FROM edge WHERE id IN ({})",
-                    (decision.edge for decision in decisions),
-                )
-            }
+            unknown = _unknown(connection, {decision.edge for decision in decisions})
             for index, decision in enumerate(decisions):
-                if decision.edge not in known:
+                if decision.edge in unknown:
                     raise NotFoundError(
                         f"{place_of(index, many)}There is no edge {decision.edge!r}; list them with "
                         "`graphmem edges`."
@@ -327,6 +325,10 @@ def _histories(connection: sqlite3.Connection, edges: Iterable[str]) -> dict[str
     for row in rows:
         found.setdefault(row[1], []).append(_verdict(row))
     return found
+
+
+def _unknown(connection: sqlite3.Connection, ids: set[str]) -> set[str]:
+    return ids - {row[0] for row in _chunked(connection, "SELECT id FROM edge WHERE id IN ({})", ids)}
 
 
 def _by_id(connection: sqlite3.Connection, id: str) -> Minted | None:

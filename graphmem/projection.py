@@ -17,7 +17,7 @@ from graphmem.database import Database
 from graphmem.freshness import Freshness
 from graphmem.genealogy import Disturbance, Genealogy, MentionRow
 from graphmem.journal import Entry, Journal, Removal
-from graphmem.judgements import carry, follow_names
+from graphmem.judgements import carry, drop_unknown, follow_names
 from graphmem.ledger import Ledger
 from graphmem.model import Observation
 from graphmem.nodes import NodeTable, number_of
@@ -118,6 +118,8 @@ def project(
             _count(connection, "applied", len(ordered))
             _count(connection, "observations", len(ordered))
         if ledger is not None:
+            if removals:
+                drop_unknown(connection, ledger)
             follow_names(connection, ledger, claimed, unused)
 
 

@@ -310,6 +310,21 @@ def test_an_edge_nobody_judged_goes_with_the_last_work_that_names_its_end(tmp_pa
     assert snapshot(database) == snapshot(rebuilt(journal))
 
 
+def test_an_edge_taken_back_by_a_transaction_that_was_lost_here_goes_all_the_same() -> None:
+    journal, database = in_memory()
+    told(journal, database, work("o1", 10.0, "b", "secret.py"), work("o2", 20.0, "b"))
+    id = mint(journal, database, file("secret.py"), file("b"))
+    journal.forget("o1", 1.0)
+    assert journal.ledger.prune([id]) == {id}
+    catch_up(journal, database)
+    assert snapshot(database)["minted"] == []
+    told(journal, database, work("o3", 30.0, "next.py"))
+    with database.read() as connection:
+        ends = [find(connection, file(name), 30.0) for name in ("next.py", "b")]
+        assert None not in ends
+        assert edge_between(connection, *[node or 0 for node in ends]) is None
+
+
 def test_a_forgotten_name_of_an_unjudged_edge_is_in_no_file(tmp_path: Path) -> None:
     journal, database = Journal(tmp_path / "journal.db"), open_derived(tmp_path / "derived.db")
     told(journal, database, work("o1", 10.0, "Zebrafish.py", "b"), work("o2", 20.0, "b", "c"))
