@@ -166,8 +166,7 @@ class ProjectGraph:
         files.follower.notify()
         files.follower.wait(_VISIBLE)
         files.curator.settle()
-        found = self._access.ask(lambda view, files: self._edges(view, files).by_ids(ids))
-        return tuple(found[id] for id in ids if id in found)
+        return self._access.ask(lambda view, files: self._edges(view, files).judged(ids))
 
     # ---- questions ------------------------------------------------------------------------------
 
