@@ -169,7 +169,6 @@ def test_what_is_no_change_is_not_stored(journal: Journal, ledger: Ledger) -> No
     [
         (lambda ids: Decision("0123", CONFIRM), NotFoundError, r"Item 1: There is no edge '0123'"),
         (lambda ids: Decision(ids[1], UNDO), ConflictError, r"Item 1: .*no verdict left to undo"),
-        (lambda ids: Decision(ids[1], VerdictKind.RETIRE), ConflictError, "reject it instead"),
         (lambda ids: Decision(ids[1], CONFIRM, None, Direction.BOTH), InvalidInputError, "relation"),
     ],
 )
