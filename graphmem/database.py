@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from graphmem.errors import StorageError
 
@@ -19,6 +20,7 @@ _READERS = 4
 _BUSY_MS = 5_000
 _CACHE_KIB = 16_384
 _DRAIN = 30.0
+_CHUNK = 500
 
 
 class Durability(StrEnum):
@@ -184,6 +186,18 @@ class Database:
             yield
         except sqlite3.DatabaseError as fault:
             raise storage_error(self.path, fault) from fault
+
+
+def chunked(
+    connection: sqlite3.Connection, query: str, values: Iterable[Any], first: Sequence[Any] = ()
+) -> list[tuple[Any, ...]]:
+    """Run a query with `IN ({})` over any number of values, each once, after those that come first."""
+    distinct: Sequence[Any] = list(dict.fromkeys(values))
+    rows: list[tuple[Any, ...]] = []
+    for start in range(0, len(distinct), _CHUNK):
+        chunk = distinct[start : start + _CHUNK]
+        rows += connection.execute(query.format(",".join("?" * len(chunk))), (*first, *chunk)).fetchall()
+    return rows
 
 
 class NewerFormatError(StorageError):

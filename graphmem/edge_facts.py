@@ -7,9 +7,10 @@ facts are read of the present from the tables and of a past moment from what was
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Protocol
 
+from graphmem.database import chunked
 from graphmem.graph import Direction, EdgeKind, EdgeStatus, NodeName, NodeType, Origin, Relation
 from graphmem.instant import to_iso
 from graphmem.nodes import NodeTable, number_of, row_of, table_of
@@ -18,11 +19,12 @@ from graphmem.verdicts import Standing
 from inference.cochange import KEYS, pair_evidence
 from inference.concepts import cosine
 from inference.evidence import FileHistory
-from inference.promotion import CO_CHANGES, FOLLOWED_BY, READ_FOR, Offer, kept, merged
+from inference.promotion import CO_CHANGES, FOLLOWED_BY, READ_FOR, Offer, kept, merged, orientation
 from inference.sequence import follow_sightings, read_sightings
+from inference.topics import ABOUT, RELATED, kept_topics
 
-_CHUNK = 500
 _UNDECIDED = Standing()
+TOPICS = (ABOUT, RELATED)
 _HOLDING = {
     NodeTable.FILE: "SELECT seq FROM touch WHERE file = ? AND touch.at <= ? AND repeated = 0",
     NodeTable.CONCEPT: "SELECT seq FROM concept_use WHERE concept = ? AND at <= ?",
@@ -163,9 +165,20 @@ class EdgeFacts:
         if found is None:
             partners = self.partners(node)
             names = self.refs(partners)
-            offers = (offer for given in partners.values() for offer in given)
-            found = self._kept[node] = kept(node, offers, names)
+            offers = [offer for given in partners.values() for offer in given]
+            # Each kind by itself: a file's concepts must not crowd out its files.
+            found = kept(node, (offer for offer in offers if offer.kind not in TOPICS), names)
+            for kind in TOPICS:
+                found |= kept_topics(node, (offer for offer in offers if offer.kind == kind), names)
+            self._kept[node] = found
         return found
+
+    def orientation(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Return (source, target) for a promoted pair that is seen first; a file comes before a concept."""
+        tables = {table_of(node): node for node in pair}
+        if tables.keys() == {NodeTable.FILE, NodeTable.CONCEPT}:
+            return tables[NodeTable.FILE], tables[NodeTable.CONCEPT]
+        return orientation(self.between(*pair), self.refs(pair))
 
     def is_promoted(self, one: int, other: int) -> bool:
         """Return whether both ends keep the pair."""
@@ -265,7 +278,7 @@ class EdgeFacts:
             best.kind,
             best.probability,
             best.file,
-            self._likeness(best),
+            best.probability if best.kind in TOPICS else self._likeness(best),
             best.temporal,
             best.together,
             best.of,
@@ -347,13 +360,3 @@ class EdgeFacts:
 def _joint_kind(one: int, other: int) -> str:
     concepts = (table_of(one), table_of(other)).count(NodeTable.CONCEPT)
     return (CO_CHANGES, EdgeKind.ABOUT.value, EdgeKind.RELATED.value)[concepts]
-
-
-def chunked(connection: sqlite3.Connection, query: str, values: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """Run a query with `IN ({})` over any number of values, each once."""
-    distinct: Sequence[Any] = list(dict.fromkeys(values))
-    rows: list[tuple[Any, ...]] = []
-    for start in range(0, len(distinct), _CHUNK):
-        chunk = distinct[start : start + _CHUNK]
-        rows += connection.execute(query.format(",".join("?" * len(chunk))), chunk).fetchall()
-    return rows

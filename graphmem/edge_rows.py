@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from graphmem.database import chunked
 from graphmem.edge_facts import (
     EdgeFacts,
     StoredOffers,
     Support,
-    chunked,
     read_keys,
     stored_standings,
     written_keys,

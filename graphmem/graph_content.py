@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from graphmem.edge_facts import chunked
+from graphmem.database import chunked
 from graphmem.edge_rows import SELECT_EDGE, EdgeRow, read_row
 from graphmem.graph import Direction, EdgeKind, EdgeStatus, NodeType, Relation
 from graphmem.modules import graph_modules

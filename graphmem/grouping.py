@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from graphmem.database import chunked
 from graphmem.graph import EdgeStatus
 from graphmem.minting import moment
 from graphmem.module_memory import KeptModule, Memory, fingerprint, former, present_paths
@@ -25,7 +26,6 @@ WHOLE, PART = LEVELS = (0, 1)
 CONFIRMED = 3
 """A confirmed edge counts as if so many more observations held both ends."""
 _LINEAGE = 10
-_CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +168,12 @@ class _Describing:
         said = list(told)
         cites = {id for each in said for id in each.cites}
         names = {name for each in said for name in (*each.terms, *each.concepts)}
-        self._titles = dict(_chunked(self._view, "SELECT id, title FROM observation WHERE id IN ({})", cites))
-        self._concepts = dict(_chunked(self._view, "SELECT name, id FROM concept WHERE name IN ({})", names))
+        self._titles = dict(
+            chunked(self._view.connection, "SELECT id, title FROM observation WHERE id IN ({})", cites)
+        )
+        self._concepts = dict(
+            chunked(self._view.connection, "SELECT name, id FROM concept WHERE name IN ({})", names)
+        )
 
     def _is_there(self, told: Told) -> bool:
         named = (*told.terms, *told.concepts)
@@ -198,13 +202,3 @@ class _Describing:
 def _is_same(before: KeptModule, community: Community, paths: Mapping[str, str]) -> bool:
     """Return whether a module has the very files it had, whatever they are called by now."""
     return community.members == {paths.get(name) for name in before.files}
-
-
-def _chunked(view: View, query: str, values: Iterable[str]) -> list[tuple[Any, ...]]:
-    """Run a query with `IN ({})` over any number of values."""
-    listed = sorted(values)
-    rows: list[tuple[Any, ...]] = []
-    for start in range(0, len(listed), _CHUNK):
-        chunk = listed[start : start + _CHUNK]
-        rows += view.connection.execute(query.format(",".join("?" * len(chunk))), chunk).fetchall()
-    return rows

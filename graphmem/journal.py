@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from graphmem.database import Database, Durability
+from graphmem.database import Database, Durability, chunked
 from graphmem.errors import NotFoundError
 from graphmem.ledger import Ledger
 from graphmem.model import Observation
@@ -243,13 +243,9 @@ class Journal:
 
     def sighted(self, paths: Sequence[str]) -> set[str]:
         """Return those of `paths` that were once seen on the disk."""
-        found: set[str] = set()
         with self._database.read() as connection:
-            for start in range(0, len(paths), _CHUNK):
-                chunk = paths[start : start + _CHUNK]
-                query = f"SELECT path FROM sighting WHERE path IN ({','.join('?' * len(chunk))})"
-                found.update(row[0] for row in connection.execute(query, chunk))
-        return found
+            rows = chunked(connection, "SELECT path FROM sighting WHERE path IN ({})", paths)
+        return {path for (path,) in rows}
 
     def setting(self, key: str) -> str | None:
         """Return a stored setting or None."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping
 
-from graphmem.database import Database
+from graphmem.database import Database, chunked
 from graphmem.graph import NodeType
 from graphmem.journal import Journal
 from graphmem.ledger import Ledger, Minted
@@ -19,7 +19,6 @@ from graphmem.nodes import NodeTable, number_of, row_of, table_of
 from graphmem.verdicts import Standing, standing
 
 _BATCH = 5_000
-_CHUNK = 500
 _KNOWN_NOW = " UNION ALL ".join(
     f"SELECT named.id FROM named JOIN {table} AS known ON known.name = named.name WHERE type = '{type}'"
     for type, table in (("file", "path"), ("concept", "concept"), ("contract", "contract"))
@@ -174,15 +173,10 @@ def _rows(connection: sqlite3.Connection, ids: Iterable[str]) -> Mapping[str, tu
 
 def _naming_nodes(connection: sqlite3.Connection, nodes: Iterable[int]) -> list[str]:
     """Return the ids of the edges of these nodes."""
-    wanted = list(dict.fromkeys(nodes))
-    found: dict[str, None] = {}
-    for start in range(0, len(wanted), _CHUNK):
-        chunk = wanted[start : start + _CHUNK]
-        places = ",".join("?" * len(chunk))
-        for end in ("source", "target"):
-            rows = connection.execute(f"SELECT id FROM minted WHERE {end} IN ({places})", chunk)
-            found.update((row[0], None) for row in rows)
-    return list(found)
+    wanted = list(nodes)
+    ends = ("source", "target")
+    rows = (chunked(connection, f"SELECT id FROM minted WHERE {end} IN ({{}})", wanted) for end in ends)
+    return list(dict.fromkeys(id for found in rows for (id,) in found))
 
 
 def _mark(connection: sqlite3.Connection, key: str, value: int) -> None:

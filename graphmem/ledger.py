@@ -14,13 +14,12 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, NamedTuple
 
-from graphmem.database import Database
+from graphmem.database import Database, chunked
 from graphmem.errors import NotFoundError
 from graphmem.graph import Decision, Direction, NodeName, NodeType, Relation, Verdict, VerdictKind
 from graphmem.record import storable
 from graphmem.verdicts import completed, is_change
 
-_CHUNK = 500
 _ID_BYTES = 8
 _SHOWN = 3
 _EDGE = "number, id, source_type, source, target_type, target, at"
@@ -337,12 +336,8 @@ def _by_id(connection: sqlite3.Connection, id: str) -> Minted | None:
 
 
 def _chunked(connection: sqlite3.Connection, query: str, values: Iterable[str]) -> list[tuple[Any, ...]]:
-    wanted = list(dict.fromkeys(map(storable, values)))
-    rows: list[tuple[Any, ...]] = []
-    for start in range(0, len(wanted), _CHUNK):
-        chunk = wanted[start : start + _CHUNK]
-        rows += connection.execute(query.format(",".join("?" * len(chunk))), chunk).fetchall()
-    return rows
+    """Run a query with `IN ({})` over texts from outside."""
+    return chunked(connection, query, map(storable, values))
 
 
 def _minted(row: Sequence[Any]) -> Minted:

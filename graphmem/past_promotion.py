@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from graphmem.edge_facts import EdgeFacts, ListedOffers, chunked
+from graphmem.database import chunked
+from graphmem.edge_facts import EdgeFacts, ListedOffers
 from graphmem.edge_rows import EdgeRow, MintedPair, edge_rows
 from graphmem.graph_content import graph_edge, graph_nodes
 from graphmem.ledger import edge_id
@@ -18,7 +19,6 @@ from graphmem.offering import Offering
 from graphmem.postings import View
 from graphmem.store.port import GraphContent
 from graphmem.verdicts import Standing
-from inference.promotion import orientation
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def promoted_at(
     minted = _minted(view, promoted, standings)
     known = {edge.pair for edge in minted}
     for pair in sorted(promoted - known):
-        source, target = orientation(facts.between(*pair), facts.refs(pair))
+        source, target = facts.orientation(pair)
         id = edge_id(project, mint_request(view.connection, source, target))
         minted.append(MintedPair(id, source, target, len(minted)))
     found = edge_rows(minted, facts)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from graphmem.database import Database
+from graphmem.database import Database, chunked
 from graphmem.derived import HEAT_CHANGES
 from graphmem.instant import DAY
 from graphmem.model import Noise
@@ -28,7 +28,6 @@ LATER = 10
 RECENT = 20
 PROFILE_OCCASIONS = 5
 NO_PAIR_SIZE = 1_000_000
-_CHUNK = 200
 _READ = Change.READ.value
 _EDIT_FIELDS = "touch.seq, touch.at, observation.session, observation.actor, observation.size, pairs"
 
@@ -115,13 +114,7 @@ class View:
         return {id: view for id, view in past if view is not None}
 
     def _chunked(self, query: str, ids: Iterable[int]) -> list[tuple[Any, ...]]:
-        """Run a query with `IN ({})` over any number of ids."""
-        distinct = list(dict.fromkeys(ids))
-        rows: list[tuple[Any, ...]] = []
-        for start in range(0, len(distinct), _CHUNK):
-            chunk = distinct[start : start + _CHUNK]
-            rows += self.connection.execute(query.format(",".join("?" * len(chunk))), chunk).fetchall()
-        return rows
+        return chunked(self.connection, query, ids)
 
     def _past(self, id: int) -> FileView | None:
         row = self.connection.execute(

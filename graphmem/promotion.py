@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
-from graphmem.database import Database
-from graphmem.edge_facts import EdgeFacts, StoredOffers, chunked, read_keys, written_keys
+from graphmem.database import Database, chunked
+from graphmem.edge_facts import EdgeFacts, StoredOffers, read_keys, written_keys
 from graphmem.edge_rows import Settled, settle
 from graphmem.freshness import WHOLE, WHOLE_UNDER_WAY
 from graphmem.graph import EdgeStatus
@@ -22,7 +22,7 @@ from graphmem.journal import Journal
 from graphmem.minting import edge_between, mint_all
 from graphmem.offering import Offering
 from graphmem.postings import Postings, View
-from inference.promotion import Offer, orientation
+from inference.promotion import Offer
 
 LOGGED = 20_000
 """So many rows of `graph_log` are kept."""
@@ -204,7 +204,7 @@ class _Run:
                     for pair in promoted:
                         edge = edge_between(connection, *pair)
                         if edge is None:
-                            new[pair] = orientation(facts.between(*pair), facts.refs(pair))
+                            new[pair] = facts.orientation(pair)
                         elif node not in targets and pair not in rows:
                             changed.add(edge.id)
                     changed.update(rows[pair].id for pair in rows.keys() - promoted)

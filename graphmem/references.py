@@ -14,6 +14,7 @@ from typing import Any
 
 from graphmem.concepts import canonical
 from graphmem.contracts import read_contracts
+from graphmem.database import chunked
 from graphmem.errors import InvalidInputError, NotFoundError, UnknownNameError
 from graphmem.graph import Node, NodeName, NodeType
 from graphmem.model import FileStatus, Observation
@@ -27,7 +28,6 @@ ResolvePath = Callable[[str], str]
 Missing = Callable[[Sequence[str]], set[str]]
 """Tells which of some paths were once seen on the disk and are there no more."""
 
-_CHUNK = 500
 _NEAR = 12
 _SHOWN_LENGTH = 120
 _LIVING = "SELECT path.name AS name FROM file JOIN path ON path.id = file.path WHERE alive = 1"
@@ -233,12 +233,7 @@ class References:
         return found
 
     def _select(self, query: str, ids: Sequence[int]) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = []
-        for start in range(0, len(ids), _CHUNK):
-            chunk = ids[start : start + _CHUNK]
-            places = ",".join("?" * len(chunk))
-            found += self._view.connection.execute(f"{query} WHERE id IN ({places})", chunk).fetchall()
-        return found
+        return chunked(self._view.connection, f"{query} WHERE id IN ({{}})", ids)
 
 
 def _contract(text: str) -> str:

@@ -6,16 +6,16 @@ what belongs together, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
+from graphmem.database import chunked
 from graphmem.postings import View
 from inference.lineage import Change
 
 WORKS = 20_000
 """So many of the last observations are looked at."""
 
-_CHUNK = 500
 _LAST = (
     "SELECT seq, at, id, title FROM observation WHERE pairs = 1 AND size > 0 AND at <= ?"
     " ORDER BY at DESC, seq DESC LIMIT ?"
@@ -68,24 +68,16 @@ class WorkLog:
 
     def uses(self, concepts: Iterable[str]) -> dict[str, int]:
         """Return in how many observations each of these concepts stands."""
-        rows = self._chunked("SELECT name, uses FROM concept WHERE name IN ({})", list(concepts))
+        rows = chunked(self._view.connection, "SELECT name, uses FROM concept WHERE name IN ({})", concepts)
         return dict(rows)
 
     def contracts(self, works: Iterable[Work]) -> list[Contract]:
         """Return the contracts that these observations named, in their order, then by name."""
         order = {work.seq: place for place, work in enumerate(works)}
-        rows = self._chunked(
+        rows = chunked(
+            self._view.connection,
             "SELECT seq, name, superseded_by FROM contract_use JOIN contract ON contract.id = contract"
             " WHERE seq IN ({})",
-            list(order),
+            order,
         )
         return sorted(map(Contract._make, rows), key=lambda found: (order[found.seq], found.name))
-
-    def _chunked(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Run a query with `IN ({})` over any number of values."""
-        rows: list[tuple[Any, ...]] = []
-        for start in range(0, len(values), _CHUNK):
-            chunk = values[start : start + _CHUNK]
-            places = ",".join("?" * len(chunk))
-            rows += self._view.connection.execute(query.format(places), chunk).fetchall()
-        return rows

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from graphmem.database import chunked
 from graphmem.edge_facts import written_keys
 from graphmem.edge_rows import SELECT_EDGE, EdgeRow, read_row
 from graphmem.graph import EdgeKind, EdgeOrder, EdgeStatus, Origin
@@ -16,7 +17,6 @@ from graphmem.nodes import NodeTable, table_of
 from graphmem.postings import View
 
 MOST_ALIKE = 200
-_CHUNK = 500
 _KEYS = {
     EdgeOrder.VALUE: "value",
     EdgeOrder.PROBABILITY: "probability",
@@ -145,14 +145,8 @@ class TableRows:
         row = self._connection.execute("SELECT COUNT(*) FROM edge WHERE status = ?", (status,)).fetchone()
         return int(row[0])
 
-    def _chunked(self, query: str, values: Sequence[Any], first: Sequence[Any] = ()) -> list[EdgeRow]:
-        """Run a query with `IN ({})` over any number of values, after those that come first."""
-        rows: list[EdgeRow] = []
-        for start in range(0, len(values), _CHUNK):
-            chunk = values[start : start + _CHUNK]
-            filled = query.format(",".join("?" * len(chunk)))
-            rows += map(read_row, self._connection.execute(filled, (*first, *chunk)))
-        return rows
+    def _chunked(self, query: str, values: Collection[Any], first: Sequence[Any] = ()) -> list[EdgeRow]:
+        return [read_row(row) for row in chunked(self._connection, query, values, first)]
 
 
 class ListedRows:
