@@ -54,7 +54,12 @@ Kinds = Annotated[
 ]
 _PLACE = re.compile(r"^\w+\[(\d+)\]\.?")
 _JUDGED = problems(
-    *BODY, ProblemKind.NOT_HONOURED, ProblemKind.NOT_FOUND, ProblemKind.CONFLICT, ProblemKind.STORAGE
+    *BODY,
+    ProblemKind.NOT_HONOURED,
+    ProblemKind.NOT_FOUND,
+    ProblemKind.CONFLICT,
+    ProblemKind.STORAGE,
+    ProblemKind.UNAVAILABLE,
 )
 
 
@@ -95,6 +100,7 @@ def list_edges(
         ProblemKind.NOT_FOUND,
         ProblemKind.CONFLICT,
         ProblemKind.STORAGE,
+        ProblemKind.UNAVAILABLE,
     ),
     openapi_extra=json_body(DeclarationIn, list_of=DeclarationIn),
 )

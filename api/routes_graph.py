@@ -91,7 +91,9 @@ def path(
     summary="Suggest edges and form modules now",
     response_model=InferOut,
     dependencies=PRESENT_ONLY,
-    responses=problems(ProblemKind.NOT_HONOURED, ProblemKind.NOT_FOUND, ProblemKind.STORAGE),
+    responses=problems(
+        ProblemKind.NOT_HONOURED, ProblemKind.NOT_FOUND, ProblemKind.STORAGE, ProblemKind.UNAVAILABLE
+    ),
 )
 def infer(memory: MemoryHere, project: Slug) -> Response:
     """Run at once what otherwise runs by itself, and say what it changed."""

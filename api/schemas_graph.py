@@ -223,7 +223,7 @@ class OverviewOut(Shape):
 
 
 class HealthOut(Shape):
-    """What deserves a look; the lists are cut at `limit`, the counts are not."""
+    """What deserves a look; the lists are cut at `limit`, the counts are not, but cycles at a hundred."""
 
     counts: HealthCountsOut
     dead_files: list[NodeOut]

@@ -347,7 +347,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What deserves a look; the lists are cut, the counts are not.
+    """What deserves a look; the lists are cut, the counts are not, but that of cycles at a hundred.
 
     Dead files are those that edges still name, cycles those of confirmed `depends_on`, orphans files
     without any edge, oversized modules those that grew too large to tell anything.
