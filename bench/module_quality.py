@@ -14,7 +14,8 @@ blocks of the very same sizes by nothing but their paths:
 
 The best of the three is *folders*. *One folder* is the share within single folders, whatever their sizes,
 over all files. *Grown* is what is held when modules were found along the way, at every 5 % of the commits.
-Then ten updates of 1 % of the commits each: *ids* is the share of the ids still there after the last.
+Then ten updates of 1 % of the commits each: *ids* is the share of the ids still there after the last,
+*living* the same of the modules of which half the files still exist and are linked.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import multiprocessing
 import statistics
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -64,6 +65,7 @@ class Figures:
     one_folder: float
     grown: float
     ids: float
+    living: float
     disconnected: int
     seconds: float
 
@@ -124,13 +126,14 @@ def measured(path: Path | str) -> tuple[str, Figures]:
         seconds = time.perf_counter() - began
         modules = told.modules()
         apart = told.disconnected()
-        first = set(modules)
+        before = told.members()
         for update in range(UPDATES):
             size = max(1, int(UPDATE * len(observations)))
             told.tell(observations[cut + update * size : cut + (update + 1) * size])
             told.group()
             apart += told.disconnected()
-        kept = len(first & told.modules().keys()) / max(1, len(first))
+        after, linked = told.members(), told.linked()
+    living_ids = [id for id, files in before.items() if 2 * len(files & linked) >= len(files)]
     groups = list(modules.values())
     in_order, largest, tightest = (
         _share(future, _home(blocks)) for blocks in (_in_order(groups), _largest(groups), _tightest(groups))
@@ -144,11 +147,16 @@ def measured(path: Path | str) -> tuple[str, Figures]:
         tightest=tightest,
         one_folder=_share(future, {path: _folder(path) for path in living}),
         grown=_share(future, _home(list(_grown(observations, cut).values()))),
-        ids=kept,
+        ids=_kept(before, after),
+        living=_kept(living_ids, after),
         disconnected=apart,
         seconds=seconds,
     )
     return Path(path).name.partition(".")[0], figures
+
+
+def _kept(ids: Collection[str], after: Collection[str]) -> float:
+    return sum(id in after for id in ids) / max(1, len(ids))
 
 
 # ---- the past ----------------------------------------------------------------------------------
@@ -180,6 +188,25 @@ class _Told:
         for module, name in sorted(rows, key=lambda row: _place(row[1])):
             found[module].append(name)
         return found
+
+    def members(self) -> dict[str, set[int]]:
+        """Return the files of each module by id, as nodes."""
+        found: dict[str, set[int]] = defaultdict(set)
+        with self._database.read() as connection:
+            for module, node in connection.execute(
+                "SELECT module, node FROM member WHERE level = 0 AND node % 4 = 0"
+            ):
+                found[module].add(node)
+        return found
+
+    def linked(self) -> set[int]:
+        """Return the nodes at the ends of living edges."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT source FROM edge WHERE status IN ('candidate', 'confirmed')"
+                " UNION SELECT target FROM edge WHERE status IN ('candidate', 'confirmed')"
+            )
+            return {row[0] for row in rows}
 
     def disconnected(self) -> int:
         """Return how many modules, parts included, are not connected by the edges inside them."""

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from inference.joining import joined
+
 SMALLEST = 3
 """Two nodes are a link, not a community; they count as unattached."""
 LARGEST = 30
@@ -27,6 +29,13 @@ APART = 0.07
 """Parts of a community are communities themselves when between any two of them lies less than this share of
 what the lesser holds with it. Louvain by itself joins whatever is small against the whole graph (the
 resolution limit of modularity): of a thousand planted groups of ten it left 254."""
+LOYALTY = 2.0
+"""Links inside a former community count so many times when nodes are moved, so that they stay unless
+something pulls clearly harder."""
+MERGING = 0.5
+"""Former communities become one when at least this share of what the lesser holds with the other lies between
+them. With both, over a tenth of twenty histories' commits, 91 % of the ids stayed (95 % of those whose nodes
+were still there), and .408 of the later changes lay inside; without, 82 % and .405."""
 SEED = 7
 
 _ID_LENGTH = 12
@@ -147,7 +156,12 @@ def _found(links: Sequence[Link], previous: _Groups) -> list[frozenset[str]]:
     while open_groups:
         smaller: list[frozenset[str]] = []
         for group, inner in zip(open_groups, _within(links, open_groups), strict=True):
-            apart = _apart(inner, _louvain(inner, previous)) if len(group) >= 2 * SMALLEST else [group]
+            # From where they were, parts that nothing but habit keeps together would never be found.
+            apart = (
+                joined(inner, _louvain(inner, _NONE), APART, SMALLEST)
+                if len(group) >= 2 * SMALLEST
+                else [group]
+            )
             if len(apart) > 1:
                 smaller += apart
             else:
@@ -167,47 +181,6 @@ def _within(links: Iterable[Link], groups: Sequence[frozenset[str]]) -> list[lis
     return inner
 
 
-def _apart(links: Iterable[Link], groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
-    """Join groups until any two have next to nothing between them, the closest first; see `APART`."""
-    united = dict(enumerate(groups))
-    home = {node: place for place, members in united.items() for node in members}
-    held = dict.fromkeys(united, 0.0)
-    between: dict[tuple[int, int], float] = defaultdict(float)
-    for a, b, weight in links:
-        first, second = sorted((home[a], home[b]))
-        if first == second:
-            held[first] += weight
-        else:
-            between[first, second] += weight
-    while True:
-        # A part too small to stand alone joins what it is closest to.
-        close = [
-            (share, -first, -second)
-            for (first, second), weight in between.items()
-            if (share := weight / (min(held[first], held[second]) + weight)) >= APART
-            or min(len(united[first]), len(united[second])) < SMALLEST
-        ]
-        if not close:
-            return list(united.values())
-        _, first, second = max(close)
-        _join(-first, -second, united, held, between)
-
-
-def _join(
-    kept: int,
-    gone: int,
-    united: dict[int, frozenset[str]],
-    held: dict[int, float],
-    between: dict[tuple[int, int], float],
-) -> None:
-    united[kept] |= united.pop(gone)
-    held[kept] += held.pop(gone) + between.pop((kept, gone))
-    for first, second in [pair for pair in between if gone in pair]:
-        other = second if first == gone else first
-        pair = (min(kept, other), max(kept, other))
-        between[pair] = between.get(pair, 0.0) + between.pop((first, second))
-
-
 def _louvain(links: Sequence[Link], previous: _Groups) -> list[frozenset[str]]:
     """Return the connected parts of the partition of highest modularity that is found from `previous` on."""
     if not links:
@@ -217,23 +190,72 @@ def _louvain(links: Sequence[Link], previous: _Groups) -> list[frozenset[str]]:
 
     names = sorted({name for link in links for name in link[:2]})
     numbers = {name: number for number, name in enumerate(names)}
-    graph: Any = networkx.Graph()
-    graph.add_nodes_from(range(len(names)))
-    graph.add_weighted_edges_from((numbers[a], numbers[b], weight) for a, b, weight in links)
+    pairs = [(numbers[a], numbers[b], weight) for a, b, weight in links]
+
+    def graph_of(weighted: Iterable[tuple[int, int, float]]) -> Any:
+        graph = networkx.Graph()
+        graph.add_nodes_from(range(len(names)))
+        graph.add_weighted_edges_from(weighted)
+        return graph
+
+    graph = graph_of(pairs)
     adjacency: list[list[int]] = [list(graph.adj[node]) for node in range(len(names))]
-    start = _start(adjacency, numbers, previous)
-    labels = community.best_partition(graph, partition=start, random_state=SEED)
-    groups = _connected(adjacency, [labels[node] for node in range(len(names))])
-    return [frozenset(names[node] for node in group) for group in groups]
+
+    def groups_of(labels: Mapping[int, int]) -> list[frozenset[str]]:
+        parts = _connected(adjacency, [labels[node] for node in range(len(names))])
+        return [frozenset(names[node] for node in part) for part in parts]
+
+    former = {node: id for id in sorted(previous) for node in previous[id]}
+    start = _start(adjacency, numbers, former)
+    if start is None:
+        return groups_of(community.best_partition(graph, random_state=SEED))
+    loyal = graph_of(
+        (a, b, weight * LOYALTY if _were_one(names[a], names[b], former) else weight)
+        for a, b, weight in pairs
+    )
+    moved = community.generate_dendrogram(loyal, part_init=start, random_state=SEED)[0]
+    upper = community.best_partition(community.induced_graph(moved, graph), random_state=SEED)
+    groups = groups_of({node: upper[label] for node, label in moved.items()})
+    return _held_back(links, groups, groups_of(moved), former)
 
 
-def _start(adjacency: _Adjacency, numbers: Mapping[str, int], previous: _Groups) -> dict[int, int] | None:
+def _were_one(one: str, other: str, former: Mapping[str, str]) -> bool:
+    return one in former and former[one] == former.get(other)
+
+
+def _held_back(
+    links: Sequence[Link],
+    groups: Sequence[frozenset[str]],
+    atoms: Sequence[frozenset[str]],
+    former: Mapping[str, str],
+) -> list[frozenset[str]]:
+    """Return the groups, apart from those that join what were communities before without being close.
+
+    `atoms` are what the groups are made of: the former communities after single nodes have moved, and what is
+    new. As a graph grows, modularity would join one former community after the other.
+    """
+    home = {node: place for place, members in enumerate(groups) for node in members}
+    made_of: list[list[frozenset[str]]] = [[] for _ in groups]
+    for atom in atoms:
+        made_of[home[min(atom)]].append(atom)
+    found: list[frozenset[str]] = []
+    for own, inner in zip(made_of, _within(links, groups), strict=True):
+        settled = frozenset(
+            place for place, atom in enumerate(own) if 2 * sum(node in former for node in atom) > len(atom)
+        )
+        found += joined(inner, own, 0.0, SMALLEST, settled, MERGING)
+    return found
+
+
+def _start(
+    adjacency: _Adjacency, numbers: Mapping[str, int], former: Mapping[str, str]
+) -> dict[int, int] | None:
     """Return where the search starts: the former communities' connected parts, and what is new by itself."""
-    home = {node: place for place, id in enumerate(sorted(previous)) for node in previous[id]}
-    known = [home.get(name, -1) for name in numbers]
+    places = {id: place for place, id in enumerate(sorted(set(former.values())))}
+    known = [places[former[name]] if name in former else -1 for name in numbers]
     if max(known) < 0:
         return None
-    alone = len(previous)
+    alone = len(places)
     apart = [alone + node if place < 0 else place for node, place in enumerate(known)]
     groups = _connected(adjacency, apart)
     return {node: label for label, group in enumerate(groups) for node in group}
