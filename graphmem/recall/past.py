@@ -9,13 +9,13 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
+from graphmem.judgements import standings_until
 from graphmem.ledger import Ledger
 from graphmem.past_promotion import promoted_at
 from graphmem.postings import View
 from graphmem.recall.rows import ListedRows
 from graphmem.store.memory import MemoryStore
 from graphmem.store.port import GraphStore, Mark
-from graphmem.verdicts import standing
 
 _COUNTED = ("generation", "entries", "removals", "minted", "verdicts")
 
@@ -48,7 +48,7 @@ class Past:
             return self._last
 
     def _promoted(self, view: View, ledger: Ledger) -> Moment:
-        standings = {edge: standing(given) for edge, given in ledger.verdicts_until(view.as_of).items()}
+        standings = standings_until(ledger, view.as_of)
         found = promoted_at(view, standings, self._project, self._ignore)
         store = MemoryStore()
         store.load(found.content, Mark(0, 0, 0))
