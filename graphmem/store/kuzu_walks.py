@@ -121,6 +121,19 @@ def _between(speaker: Speaker, node: int, others: Collection[int]) -> dict[int, 
     return links
 
 
+def _links(
+    speaker: Speaker, node: int, near: Sequence[_Link], others: Collection[int]
+) -> dict[int, list[_Link]]:
+    """Return the same from the neighbours that were read, where those are all."""
+    if len(near) > _WIDE:
+        return _between(speaker, node, others)
+    links: dict[int, list[_Link]] = {}
+    for link in near:
+        if link.node in others:
+            links.setdefault(link.node, []).append(link)
+    return links
+
+
 def _direct(
     speaker: Speaker, start: int, end: int, near: Sequence[_Link], far: Sequence[_Link]
 ) -> Iterator[_Found]:
@@ -169,8 +182,8 @@ def _over_two(
         strongest = [pair for pair in strongest if pair.strength >= weakest]
     if not strongest:
         return []
-    firsts = _between(speaker, start, {pair.near for pair in strongest})
-    lasts = _between(speaker, end, {pair.far for pair in strongest})
+    firsts = _links(speaker, start, near, {pair.near for pair in strongest})
+    lasts = _links(speaker, end, far, {pair.far for pair in strongest})
     begun = [
         (-pair.strength, link.edge, pair)
         for pair in strongest
