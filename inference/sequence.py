@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from inference.cochange import KEYS, MAX_SIZE, POWERS, TOUCHES, newest_first
 from inference.evidence import FileHistory, Occasion
@@ -22,9 +23,11 @@ RECENT = 20
 RECENT_DECAY = 0.85
 """Weight of an occasion of the actor against the one after it."""
 
+Pair = tuple[Occasion, Occasion]
+"""The start of a sequence, a read or an edit of the queried file, and the edit of another that came after."""
 
-@dataclass(frozen=True, slots=True)
-class Sequel:
+
+class Sequel(NamedTuple):
     """How often a candidate was edited after the queried file was read, or after it was edited; each 0..1."""
 
     read: float = 0.0
@@ -74,15 +77,22 @@ def follow_scores(history: FileHistory) -> dict[int, float]:
     return _scores([[after] for _, after in _after_edits(history)], history.file)
 
 
+def read_pairs(history: FileHistory) -> dict[int, list[Pair]]:
+    """Return for each of `read_scores` every read, newest first, with the edit that it was for."""
+    return _pairs([(sequence[0], sequence) for sequence in _after_reads(history)], history.file)
+
+
 def read_sightings(history: FileHistory) -> dict[int, Sightings]:
-    """Return the evidence behind each of `read_scores`; a sighting is a read and the edit it was for."""
-    sequences = _after_reads(history)
-    return _sightings([(sequence[0], sequence) for sequence in sequences], history.file)
+    """Return the evidence behind each of `read_scores`."""
+    of = min(TOUCHES, len(history.reads))
+    return {file: _sighted(pairs, of) for file, pairs in read_pairs(history).items()}
 
 
 def follow_sightings(history: FileHistory) -> dict[int, Sightings]:
-    """Return the evidence behind each of `follow_scores`; a sighting is an edit and the edit after it."""
-    return _sightings([(edit, [after]) for edit, after in _after_edits(history)], history.file)
+    """Return the evidence behind each of `follow_scores`."""
+    starts = _after_edits(history)
+    pairs = _pairs([(edit, (after,)) for edit, after in starts], history.file)
+    return {file: _sighted(seen, len(starts)) for file, seen in pairs.items()}
 
 
 def _after_reads(history: FileHistory) -> list[list[Occasion]]:
@@ -106,10 +116,10 @@ def _after_edits(history: FileHistory) -> list[tuple[Occasion, Occasion]]:
     ]
 
 
-def _sightings(starts: Sequence[tuple[Occasion, Sequence[Occasion]]], queried: int) -> dict[int, Sightings]:
-    """Return for each file the starts (newest first) after which it was edited, with the nearest edit."""
-    found: dict[int, list[tuple[Occasion, Occasion]]] = {}
-    for start, sequence in starts[:TOUCHES]:
+def _pairs(starts: Iterable[tuple[Occasion, Sequence[Occasion]]], queried: int) -> dict[int, list[Pair]]:
+    """Return for each file the starts after which it was edited, each with the nearest such edit."""
+    found: dict[int, list[Pair]] = {}
+    for start, sequence in starts:
         met = {queried}
         for occasion in sequence:
             if spread_weight(occasion.size) > 0.0:
@@ -117,19 +127,18 @@ def _sightings(starts: Sequence[tuple[Occasion, Sequence[Occasion]]], queried: i
                     if file not in met:
                         met.add(file)
                         found.setdefault(file, []).append((start, occasion))
-    of = min(TOUCHES, len(starts))
-    return {file: _summed(seen, of) for file, seen in found.items()}
+    return found
 
 
-def _summed(seen: Sequence[tuple[Occasion, Occasion]], of: int) -> Sightings:
-    both = {occasion.key: occasion for pair in seen for occasion in pair}
-    starts, ends = ({occasion.session for occasion in side} for side in zip(*seen, strict=True))
+def _sighted(pairs: Sequence[Pair], of: int) -> Sightings:
+    occasions = {occasion.key: occasion for pair in pairs for occasion in pair}
+    starts, ends = ({occasion.session for occasion in side} for side in zip(*pairs, strict=True))
     return Sightings(
-        together=len(seen),
+        together=len(pairs),
         of=of,
         sessions=min(len(starts), len(ends)),
-        last_seen=max(occasion.at for _, occasion in seen),
-        keys=tuple(occasion.key for occasion in newest_first(both.values())[:KEYS]),
+        last_seen=max(edit.at for _, edit in pairs),
+        keys=tuple(occasion.key for occasion in newest_first(occasions.values())[:KEYS]),
     )
 
 
