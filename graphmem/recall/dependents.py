@@ -13,6 +13,7 @@ from graphmem.edge_rows import EdgeRow
 from graphmem.graph import Dependent, Dependents, EdgeStatus, Neighbour, Node
 from graphmem.graph_content import graph_edge
 from graphmem.model import FileStatus
+from graphmem.nodes import NodeTable, table_of
 from graphmem.recall.edges import Edges
 from graphmem.store.arcs import arcs_of
 from graphmem.store.bounds import checked_depth
@@ -99,7 +100,9 @@ def _hear(edges: Edges, store: GraphStore, node: int, reach: Reach) -> _Heard:
     rows = {row.id: (row, beside[id]) for id, row in edges.rows.by_ids(beside).items()}
     for row, other in rows.values():
         is_open = row.status == EdgeStatus.CANDIDATE
-        if other in nodes and not (is_open and nodes[other].status is FileStatus.GONE):
+        # What a file is about does not depend on it; asked of a concept, it is the answer.
+        is_topic = table_of(other) is NodeTable.CONCEPT and table_of(node) is not NodeTable.CONCEPT
+        if other in nodes and not (is_open and (is_topic or nodes[other].status is FileStatus.GONE)):
             found[EdgeStatus(row.status)].append(row)
     for listed in found.values():
         listed.sort(key=lambda row: (-row.probability, row.id))

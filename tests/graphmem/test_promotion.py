@@ -43,7 +43,8 @@ class Promoted:
                 connection.execute("SELECT file.id * 4, name FROM file JOIN path ON path.id = file.path")
             )
             rows = [read_row(row) for row in connection.execute(SELECT_EDGE)]
-        return {frozenset((names[row.source], names[row.target])): row for row in rows}
+        files = [row for row in rows if row.kind not in ("about", "related")]
+        return {frozenset((names[row.source], names[row.target])): row for row in files}
 
     def pairs(self) -> set[frozenset[str]]:
         return set(self.edges())
