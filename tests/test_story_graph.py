@@ -18,6 +18,7 @@ from graphmem.graph import (
     EdgeKind,
     EdgeOrder,
     EdgeStatus,
+    NodeType,
     Relation,
     VerdictKind,
 )
@@ -27,7 +28,8 @@ STORY = Path(__file__).resolve().parents[1] / "fixtures" / "story"
 EXPECTED: dict[str, Any] = json.loads((STORY / "expectations.json").read_text(encoding="utf-8"))
 ASKED_AT = from_iso(EXPECTED["asked_at"])
 TOKEN, SESSION = "src/auth/token.ts", "src/checkout/session.ts"
-EVERY = EdgeFilter(statuses=tuple(EdgeStatus), kinds=tuple(EdgeKind))
+BETWEEN_FILES = tuple(kind for kind in EdgeKind if kind not in (EdgeKind.ABOUT, EdgeKind.RELATED))
+EVERY = EdgeFilter(statuses=tuple(EdgeStatus), kinds=BETWEEN_FILES)
 
 
 def opened(folder: Path) -> Memory:
@@ -117,6 +119,25 @@ def test_what_is_read_for_or_followed_by_another_is_suggested_in_that_direction(
     edge = between(suggested, case["path"], case["to"])
     assert edge is not None
     assert (edge.kind, edge.source.name, edge.target.name) == (kind, case["path"], case["to"])
+
+
+def test_what_a_files_work_is_about_is_listed_when_asked_for_and_never_in_the_queue(
+    reopen: Callable[[], Project],
+) -> None:
+    graph = reopen().graph
+    asked = EdgeFilter(kinds=(EdgeKind.ABOUT,), node=TOKEN, order=EdgeOrder.PROBABILITY)
+    about = graph.edges(asked).items
+    assert [(edge.source.ref, edge.target.ref) for edge in about[:2]] == [
+        (f"file:{TOKEN}", "concept:auth"),
+        (f"file:{TOKEN}", "concept:token"),
+    ]
+    assert all(edge.evidence.sessions >= 2 and edge.score.concept == edge.probability for edge in about)
+    assert {edge.target.type for edge in graph.edges(limit=200).items} == {NodeType.FILE}
+    known = {near.node.name for near in graph.dependents("concept:auth", limit=50).possible}
+    assert TOKEN in known | {near.node.name for near in graph.dependents("concept:auth").likely}
+    assert {near.node.type for near in graph.dependents(TOKEN, limit=50).possible} == {NodeType.FILE}
+    related = graph.edges(EdgeFilter(kinds=(EdgeKind.RELATED,), order=EdgeOrder.PROBABILITY)).items
+    assert ("concept:cart", "concept:merge") in {(edge.source.ref, edge.target.ref) for edge in related}
 
 
 @pytest.mark.parametrize("order", EdgeOrder)
@@ -260,6 +281,6 @@ def test_a_question_about_the_past_knows_neither_later_work_nor_later_verdicts(
         SESSION
     ]
     early = from_iso("2026-03-20T00:00:00Z")
-    then = project.graph.edges(EdgeFilter(kinds=tuple(EdgeKind), as_of=early), limit=200).items
+    then = project.graph.edges(EdgeFilter(kinds=BETWEEN_FILES, as_of=early), limit=200).items
     assert all(item.evidence.last_seen is None or item.evidence.last_seen <= early for item in then)
     assert len(then) < len(project.graph.edges(EVERY, limit=200).items)

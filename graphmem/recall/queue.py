@@ -1,9 +1,10 @@
 """Owns the list of edges in pages: what somebody should look at first, and that nothing is skipped in it.
 
 It is not what makes an edge worth a look (that is `inference.review`) nor what is shown of one (`edges`).
-The first twenty suggestions are picked with regard to each other; after them the rest comes in its order.
-Suggestions that ask the same question are folded into the first of them. A cursor holds which of the picked
-ones were shown and where the rest stands, so that verdicts given between two pages skip nothing.
+The first twenty suggestions are picked with regard to each other: of those that ask the same question only
+the first, which names the others. After them the rest comes in its order, nothing left out. A cursor holds
+which of the picked ones were shown and where the rest stands, so that verdicts given between two pages skip
+nothing.
 """
 
 from __future__ import annotations
@@ -118,8 +119,7 @@ def _rows(
     while window := edges.rows.listed(where, here.order, _WINDOW, here.after):
         places = {row.id: place_of(row, here.order) for row in window}
         for row in _present(edges, (row for row in window if row.id not in here.shown)):
-            if folding.is_asked(row):
-                yield row, replace(here, after=places[row.id])
+            yield row, replace(here, after=places[row.id])
         here = replace(here, after=places[window[-1].id])
 
 

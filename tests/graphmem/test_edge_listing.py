@@ -128,23 +128,40 @@ def test_no_file_takes_more_than_three_of_the_first_twenty(shop: Any) -> None:
     assert len({edge.id for edge in found}) == len(found) == 70
 
 
-def test_edges_that_ask_the_same_question_are_folded_into_the_first(recorded: Callable[..., Any]) -> None:
+def test_of_edges_that_ask_the_same_question_only_the_first_is_among_the_first_twenty(
+    recorded: Callable[..., Any],
+) -> None:
     files = ("en", "de", "zh", "x", "y")
-    memory = recorded(work(1, *files), work(2, *files), work(3, "x", "en"))
+    more = [f"{letter}{number}" for number in range(30) for letter in "gh"]
+    memory = recorded(work(1, *files), work(2, *files), work(3, "x", "en"), work(4, *more))
     for value, (id, source, target) in enumerate(
         [("e1", "de", "zh"), ("e2", "en", "zh"), ("e3", "de", "en"), ("e4", "x", "y")]
     ):
         memory.edge(id, source, target, value=float(value), keys="2 1", together=2)
     memory.edge("e5", "en", "x", value=9.0, keys="3 2 1", together=3)
     found = asked(memory).items
-    assert [(edge.id, edge.similar) for edge in found] == [("e5", ()), ("e4", ()), ("e3", ("e2", "e1"))]
-    assert [(edge.id, edge.similar) for edge in asked(memory, node="zh").items] == [("e2", ("e1",))]
+    assert [(edge.id, edge.similar) for edge in found] == [
+        ("e5", ()),
+        ("e4", ()),
+        ("e3", ("e2", "e1")),
+        ("e2", ()),
+        ("e1", ()),
+    ]
+    assert [edge.similar for edge in asked(memory, node="zh").items] == [("e1",), ()]
+    for number in range(30):
+        memory.edge(f"f{number:02}", f"g{number}", f"h{number}", value=0.5)
+    assert ids(asked(memory))[:4] == ["e5", "e4", "e3", "f00"]
+    assert sorted(ids(asked(memory, 200)))[:5] == ["e1", "e2", "e3", "e4", "e5"]
     with memory.view() as view:
         listed = ListedRows(TableRows(view).listed(RowFilter(tuple(EdgeStatus)), EdgeOrder.VALUE, 100))
-        assert edge_page(memory.edges(view, rows=listed), EdgeFilter(), None, 20).items == found
+        assert edge_page(memory.edges(view, rows=listed), EdgeFilter(), None, 20).items == asked(memory).items
     with memory.database.write() as connection:
         connection.execute("UPDATE edge SET status = 'confirmed' WHERE id = 'e3'")
-    assert [edge.id for edge in asked(memory).items] == ["e5", "e4", "e2"]
+    assert [(edge.id, edge.similar) for edge in asked(memory).items[:3]] == [
+        ("e5", ()),
+        ("e4", ()),
+        ("e2", ("e1",)),
+    ]
 
 
 def test_where_there_is_only_one_hub_its_edges_follow_all_the_same(recorded: Callable[..., Any]) -> None:
