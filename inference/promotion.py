@@ -8,7 +8,7 @@ The probability of an impact entry says whether f is changed by the very occasio
 for two files that were changed twice in their lives. An edge is a lasting claim, so its probability is that
 the two are changed together again, which grows with how many sessions saw it, w, and how lately, l:
 
-    ln odds = LEVEL + OFTEN ln(w + ROOM) + LATELY ln(1 + l)
+    ln odds = level + often ln(w + .1) + lately ln(1 + l)
 
 w sums over sessions the weight of the clearest joint occasion, min(1, 6 / (n - 1)) for n files; l is w with
 each weight halved for every ninety days between that occasion and the newest one of the node. An edit of f
@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from inference.activity import HALF_LIFE
 from inference.cochange import MAX_SIZE, Joint, PairEvidence, joint, newest_first, pair_evidence
-from inference.combination import WEIGHTS
+from inference.combination import WEIGHTS as IMPACT
 from inference.evidence import FileHistory, Occasion
 from inference.sequence import (
     NO_SEQUEL,
@@ -66,12 +66,20 @@ ONE_SIDED = 0.5
 SHARE = 0.1
 """The co-change score (see `inference.cochange`) that one end should have; below it the pair is damped."""
 
-FULL_SIZE = 7
-"""Up to this many files a joint occasion counts fully, then 6 / (n - 1)."""
 ROOM = 0.1
-OFTEN = 1.0
-LATELY = 0.9
-LEVEL = -1.6
+"""Added to w, so that its logarithm exists."""
+
+
+class Weights(NamedTuple):
+    """The numbers of the formula; up to `full_size` files a joint occasion counts fully."""
+
+    full_size: int
+    often: float
+    lately: float
+    level: float
+
+
+WEIGHTS = Weights(full_size=7, often=1.0, lately=0.9, level=-1.6)
 
 
 class Offer(NamedTuple):
@@ -166,28 +174,39 @@ def _supported(
     return signals
 
 
-def chances(history: FileHistory, among: Collection[int]) -> dict[int, float]:
+def chances(history: FileHistory, among: Collection[int], weights: Weights = WEIGHTS) -> dict[int, float]:
     """Return for each file of `among` the probability by one file's history that both change together again.
 
     `among` is a set of files, or a mapping by file.
     """
+    return {
+        file: chance(often, lately, weights)
+        for file, (often, lately) in sighted(history, among, weights.full_size).items()
+    }
+
+
+def sighted(
+    history: FileHistory, among: Collection[int], full_size: int = WEIGHTS.full_size
+) -> dict[int, tuple[float, float]]:
+    """Return for each file of `among` how often and how lately both were changed together: (w, l)."""
     newest = max((occasion.at for occasion in (*history.edits, *history.reads)), default=0.0)
     sessions: dict[int, dict[int, tuple[float, float]]] = {file: {} for file in among}
     for occasion in newest_first(history.edits):
-        weight = joint_weight(occasion.size)
+        weight = joint_weight(occasion.size, full_size)
         fresh = weight * math.exp2((occasion.at - newest) / HALF_LIFE)
         for file in occasion.edited:
             if file in among:
                 _note(sessions[file], occasion, weight, fresh)
     for file, sequences in read_pairs(history).items() if history.reads else ():
         for _, occasion in sequences if file in among else ():
-            weight = WEIGHTS.read * spread_weight(occasion.size)
+            weight = IMPACT.read * spread_weight(occasion.size)
             # What came after the newest read of the file is no newer than that for its other links.
             fresh = weight * math.exp2(min(0.0, occasion.at - newest) / HALF_LIFE)
             _note(sessions[file], occasion, weight, fresh)
     return {
-        file: chance(
-            math.fsum(weight for weight, _ in seen.values()), math.fsum(fresh for _, fresh in seen.values())
+        file: (
+            math.fsum(weight for weight, _ in seen.values()),
+            math.fsum(fresh for _, fresh in seen.values()),
         )
         for file, seen in sessions.items()
     }
@@ -199,14 +218,14 @@ def _note(sessions: dict[int, tuple[float, float]], seen: Occasion, weight: floa
     sessions[seen.session] = max(before[0], weight), max(before[1], fresh)
 
 
-def joint_weight(size: int) -> float:
+def joint_weight(size: int, full_size: int = WEIGHTS.full_size) -> float:
     """Return how much an occasion of `size` files says for an edge within it: 0 for one file and for bulk."""
-    return min(1.0, (FULL_SIZE - 1) / (size - 1)) if 1 < size <= MAX_SIZE else 0.0
+    return min(1.0, (full_size - 1) / (size - 1)) if 1 < size <= MAX_SIZE else 0.0
 
 
-def chance(often: float, lately: float) -> float:
+def chance(often: float, lately: float, weights: Weights = WEIGHTS) -> float:
     """Return the probability of w = `often` and l = `lately`, see the module."""
-    odds = LEVEL + OFTEN * math.log(often + ROOM) + LATELY * math.log1p(lately)
+    odds = weights.level + weights.often * math.log(often + ROOM) + weights.lately * math.log1p(lately)
     return 1.0 / (1.0 + math.exp(-odds))
 
 
