@@ -8,8 +8,12 @@ from inference.cochange import DECAY, MAX_SIZE
 from inference.evidence import FileHistory, Occasion
 from inference.sequence import (
     SHRINK,
+    Sightings,
     follow_scores,
+    follow_sightings,
+    read_pairs,
     read_scores,
+    read_sightings,
     recency,
     sequels,
     spread_weight,
@@ -121,6 +125,29 @@ def test_the_next_files_are_not_those_of_this_work_and_come_by_probability() -> 
     assert list(found.values()) == sorted(found.values(), reverse=True)
 
 
+def test_the_evidence_of_a_read_is_the_reads_and_the_nearest_edits_after_them() -> None:
+    first, second = occasion(1, read=(ASKED,)), reading(5, session=2)
+    after_first = (occasion(2, 7), occasion(3, 7))
+    after_second = (occasion(6, 8, session=2), occasion(7, 7, session=2), occasion(8, 7, session=3))
+    history = read_history((second, after_second), (first, after_first))
+    assert read_sightings(history)[7] == Sightings(2, 2, 2, 7.0, (7, 5, 2))
+    assert read_sightings(history)[8] == Sightings(1, 2, 1, 6.0, (6, 5))
+    assert [(read.key, edit.key) for read, edit in read_pairs(history)[7]] == [(5, 7), (1, 2)]
+
+
+def test_an_occasion_that_reads_one_file_and_edits_another_is_start_and_end_at_once() -> None:
+    assert read_sightings(read_history((reading(3, 7), ())))[7] == Sightings(1, 1, 1, 3.0, (3,))
+
+
+def test_the_evidence_of_what_followed_is_both_edits_and_the_sessions_are_those_of_either_side() -> None:
+    history = edit_history(
+        (occasion(9, ASKED, session=4), ()),
+        (occasion(5, ASKED, session=3), (occasion(6, 7, session=9),)),
+        (occasion(1, ASKED, session=2), (occasion(2, 7, session=9),)),
+    )
+    assert follow_sightings(history)[7] == Sightings(2, 2, 1, 6.0, (6, 5, 2))
+
+
 @st.composite
 def histories(draw: st.DrawFn) -> FileHistory:
     files = st.lists(st.integers(0, 6), unique=True, max_size=5)
@@ -155,3 +182,15 @@ def test_every_score_is_a_probability_and_several_files_say_at_least_as_much(
     for file, chance in next_files(found, [edit for history in found for edit in history.edits]):
         assert 0.0 < chance < 1.0
         assert file not in {history.file for history in found}
+
+
+@given(histories())
+def test_whatever_has_a_score_has_evidence_and_nothing_else(history: FileHistory) -> None:
+    for scores, sightings in (
+        (read_scores(history), read_sightings(history)),
+        (follow_scores(history), follow_sightings(history)),
+    ):
+        assert scores.keys() == sightings.keys()
+        for seen in sightings.values():
+            assert 1 <= seen.sessions <= seen.together <= seen.of
+            assert 1 <= len(seen.keys) <= 3
