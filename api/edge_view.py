@@ -26,8 +26,8 @@ _RELATIONS = {
 _TIMES = {
     "read_for": "read, then the other changed,",
     "followed_by": "changed one after the other,",
-    "about": "spoken of",
-    "related": "spoken of together",
+    "about": "came up",
+    "related": "came up together",
 }
 _SCORES = {"file": "changed together", "concept": "same subject", "temporal": "order in time"}
 
