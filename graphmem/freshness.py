@@ -102,6 +102,7 @@ class Freshness:
             self._connection.executemany(f"DELETE FROM {table} WHERE source = ?", keys)
             self._connection.executemany(f"DELETE FROM {table} WHERE target = ?", keys)
         self._connection.executemany("DELETE FROM member WHERE node = ?", keys)
+        self._connection.executemany("DELETE FROM member WHERE node = ?", keys)
 
     def reload(self) -> None:
         """Say that the graph can't be told the difference and has to be loaded whole."""

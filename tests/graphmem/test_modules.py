@@ -318,6 +318,18 @@ def test_what_is_forgotten_is_neither_said_nor_kept(grouped: Shop) -> None:
     assert grouped.files() == {tuple(sorted(AUTH)), tuple(sorted(CART))}
 
 
+def test_a_file_nothing_tells_of_any_more_is_no_member_even_before_the_next_grouping(
+    shop_of_two: Shop,
+) -> None:
+    ids = [shop_of_two.observe(["a.c", "b.c", "c.c"], "All") for _ in range(3)]
+    assert shop_of_two.regroup() == 1
+    for id in ids:
+        shop_of_two.journal.forget(id, 0.0)
+    catch_up(shop_of_two.journal, shop_of_two.database)
+    with shop_of_two.database.read() as connection:
+        assert connection.execute("SELECT COUNT(*) FROM member WHERE node % 4 = 0").fetchone() == (0,)
+
+
 def test_a_forgotten_title_is_replaced_in_the_summary(grouped: Shop) -> None:
     [auth] = [module for module in grouped.modules() if AUTH[0] in paths(module)]
     assert "(o-007)" in auth.summary
