@@ -163,6 +163,8 @@ def _status(
                 f"rejected on {_day(standing.at)} with {standing.together} joint observations;"
                 f" now there are {now}"
             )
+        case EdgeStatus.CONFIRMED if edge.source == edge.target:
+            return EdgeStatus.STALE, "both ends turned out to be the same"
         case EdgeStatus.CONFIRMED:
             declared = standing.origin is Origin.DECLARED
             for node in (edge.source, edge.target):

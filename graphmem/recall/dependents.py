@@ -21,6 +21,7 @@ from graphmem.store.port import MAX_DEPTH, GraphStore, Surroundings, Towards, Wa
 from inference.ranking import WARNING_THRESHOLD
 
 _LOOKED_AT = 200
+_NEAREST = 20
 _JUDGED = (EdgeStatus.CONFIRMED, EdgeStatus.STALE)
 _SHOWN = (EdgeStatus.CANDIDATE, *_JUDGED)
 
@@ -72,6 +73,7 @@ def dependents(
         *_cuts(reach, len(confirmed), len(linked)),
         *_beyond(edges, node, reach, heard.walk),
         *_unreviewed(len(likely), len(possible)),
+        *_unreviewed_beyond(edges, node, reach, heard.walk),
         *([] if behind is None else [behind]),
     ]
     shown = [rows[: reach.limit] for rows in (linked, likely, possible)]
@@ -100,9 +102,7 @@ def _hear(edges: Edges, store: GraphStore, node: int, reach: Reach) -> _Heard:
     rows = {row.id: (row, beside[id]) for id, row in edges.rows.by_ids(beside).items()}
     for row, other in rows.values():
         is_open = row.status == EdgeStatus.CANDIDATE
-        # What a file is about does not depend on it; asked of a concept, it is the answer.
-        is_topic = table_of(other) is NodeTable.CONCEPT and table_of(node) is not NodeTable.CONCEPT
-        if other in nodes and not (is_open and (is_topic or nodes[other].status is FileStatus.GONE)):
+        if other in nodes and not (is_open and (_is_topic(node, other) or _is_gone(nodes[other]))):
             found[EdgeStatus(row.status)].append(row)
     for listed in found.values():
         listed.sort(key=lambda row: (-row.probability, row.id))
@@ -190,3 +190,32 @@ def _unreviewed(likely: int, possible: int) -> Iterator[str]:
     if parts:
         ending = "link is" if likely + possible == 1 else "links are"
         yield f"{' and '.join(parts)} {ending} not reviewed"
+
+
+def _unreviewed_beyond(edges: Edges, node: int, reach: Reach, walk: Walk) -> Iterator[str]:
+    """Yield a reason if a link nobody has judged may lead further from what was reached.
+
+    The nearest are looked at first, as one such link is enough.
+    """
+    met = {node, *(item.node for item in walk.reached)}
+    inner = [item.node for item in walk.reached if item.hops < reach.depth]
+    for start in range(0, len(inner), _NEAREST):
+        near = set(inner[start : start + _NEAREST])
+        open_ends = {
+            there
+            for row in edges.rows.at(near, (EdgeStatus.CANDIDATE,))
+            for here, there in ((row.source, row.target), (row.target, row.source))
+            if here in near and there not in met and not _is_topic(here, there)
+        }
+        if not all(map(_is_gone, edges.references.nodes(open_ends).values())):
+            yield "links further on are not reviewed"
+            return
+
+
+def _is_topic(node: int, other: int) -> bool:
+    """Return whether `other` is what a node is about, which does not depend on it; of a concept it may."""
+    return table_of(other) is NodeTable.CONCEPT and table_of(node) is not NodeTable.CONCEPT
+
+
+def _is_gone(node: Node) -> bool:
+    return node.status is FileStatus.GONE

@@ -94,6 +94,31 @@ def test_a_stale_link_further_on_is_told_if_it_would_be_walked(
     assert (found.complete, found.reason) == (expected is None, expected)
 
 
+@pytest.mark.parametrize(
+    ("edge", "depth", "expected"),
+    [
+        (("c", "d"), 3, "links further on are not reviewed"),
+        (("d", "c"), 3, "links further on are not reviewed"),
+        (("c", "d"), 2, None),
+        (("c", "b"), 3, None),
+        (("c", "concept:auth"), 3, None),
+        (("c", "gone"), 3, None),
+    ],
+    ids=["to", "from", "at the last hop", "among those reached", "a topic", "a file that is gone"],
+)
+def test_a_link_further_on_that_nobody_judged_is_told_if_it_may_lead_to_more(
+    recorded: Callable[..., Any], edge: tuple[str, str], depth: int, expected: str | None
+) -> None:
+    gone = Observation(id="x", session="x", at=9.0, files_deleted=("gone",))
+    memory = recorded(work(1, "a", "b", "c", "d", "gone", concepts=("auth",)), gone)
+    memory.edge("e1", "b", "a", **CONFIRMED)
+    memory.edge("e2", "c", "b", **CONFIRMED)
+    memory.edge("e3", *edge, probability=0.8)
+    found = asked(memory, "a", depth=depth)
+    assert names(found.confirmed) == ["b", "c"]
+    assert (found.complete, found.reason) == (expected is None, expected)
+
+
 def test_what_lies_beyond_the_depth_is_told(chain: Any) -> None:
     found = asked(chain, "b", depth=1)
     assert names(found.confirmed) == ["c"]

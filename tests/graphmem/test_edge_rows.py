@@ -280,6 +280,18 @@ def test_a_verdict_that_counts_is_not_hidden_by_one_of_the_same_pair_that_was_ta
     assert told.standing() == [(second, "confirmed")], "and by either id it can be taken back in turn"
 
 
+def test_a_confirmed_edge_is_stale_once_both_ends_turn_out_to_be_one_file(told: Told) -> None:
+    told.work("a")
+    told.days += 1
+    told.work("b")
+    told.declare(file("a"), file("b"))
+    assert told.row().status == "confirmed"
+    late = Observation(id="late", session="late", at=MAY + 6 * DAY, renames=(Rename("a", "b"),))
+    told.journal.append([late], 0.0)
+    told.promote()
+    assert (told.row().status, told.row().reason) == ("stale", "both ends turned out to be the same")
+
+
 def test_what_is_left_of_an_edge_that_nothing_speaks_for_can_still_be_told(told: Told) -> None:
     told.work("a")
     told.declare(NodeName(NodeType.FEATURE, "f1"), file("a"))
