@@ -143,6 +143,9 @@ class Curator:
         return Inferred(counts.created, counts.updated, counts.retired, modules, took, degraded)
 
     def _promote(self, database: Database) -> Settled:
+        if self._follower.behind() is not None:
+            # Half a history has other names: ids minted under these would stay in the journal for ever.
+            return Settled()
         curation = self._curation
         return promote(self._journal, database, curation.project, curation.ignore, lambda: self._stopping)
 

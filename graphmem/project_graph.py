@@ -276,10 +276,11 @@ class ProjectGraph:
         """Promote, group modules and bring the graph up, now; all of it also runs by itself.
 
         Raises:
-            UnavailableError: the derived file is being replaced.
+            UnavailableError: the history is being read anew.
         """
         with self._access.use() as files:
             files.follower.wait(_VISIBLE)
+            _check_whole(files, "inferred")
             return files.curator.infer()
 
     def state(self) -> GraphState:
@@ -306,9 +307,7 @@ class ProjectGraph:
     def _refresh_whole(self, files: Opened) -> None:
         """Have the edges brought up for a decision, which is weighed by all that speaks for an edge."""
         self._refresh(files, _deadline())
-        behind = files.follower.behind()
-        if behind is not None:
-            raise UnavailableError(f"Nothing can be decided yet: {unfinished(*behind)}.")
+        _check_whole(files, "decided")
 
     def _edges(self, view: View, files: Opened, as_of: float | None = None) -> Edges:
         ledger = files.journal.ledger
@@ -366,6 +365,12 @@ class ProjectGraph:
 
     def _numbering(self, deadline: float) -> tuple[int, int]:
         return self._access.ask(lambda view, _: numbering(view.connection), patience=_left(deadline))
+
+
+def _check_whole(files: Opened, what: str) -> None:
+    behind = files.follower.behind()
+    if behind is not None:
+        raise UnavailableError(f"Nothing can be {what} yet: {unfinished(*behind)}.")
 
 
 def _deadline() -> float:

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from graphmem import Memory, Project, curator, follower, project_graph
+from graphmem import Memory, Project, curator, follower, project_graph, projection
 from graphmem.errors import UnavailableError
 from graphmem.graph import Decision, Declaration, EdgeFilter, EdgeStatus, Relation, VerdictKind
 from graphmem.opened import Opened
-from graphmem.projection import catch_up
+from graphmem.projection import catch_up, watermark
 from graphmem.recall.edges import Edges
 from graphmem.store.files import GraphFiles
 from graphmem.store.kuzu import KuzuStore
@@ -258,3 +258,33 @@ def test_nothing_is_decided_on_half_of_the_history(
     (rejected,) = shop.graph.judge([Decision(edge.id, VerdictKind.REJECT)])
     assert [given.together for given in rejected.verdicts] == [3]
     assert rejected.status is EdgeStatus.REJECTED
+
+
+def test_no_id_is_minted_from_half_of_the_history(
+    shop: Project, tell: Callable[..., object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = {"id": "o4", "renames": [{"from": PAIR[0], "to": "src/z.py"}], "at": "2026-04-04T09:00:00Z"}
+    tell(shop, work(1), work(2), work(3), moved)
+    (edge,) = shop.graph.edges().items
+    shop.close()
+    (folder_of(shop, tmp_path / "home") / "derived.db").unlink()
+    gate = threading.Event()
+
+    def in_two_parts(*args: Any) -> bool:
+        if not gate.is_set():
+            catch_up(*args[:3], lambda: watermark(args[1]).entries >= 3)
+            gate.wait(60.0)
+        return catch_up(*args)
+
+    monkeypatch.setattr(follower, "catch_up", in_two_parts)
+    monkeypatch.setattr(projection, "_BATCH", 1)
+    with monkeypatch.context() as hurried:
+        hurried.setattr(project_graph, "PATIENCE", 1.0)
+        hurried.setattr(project_graph, "_VISIBLE", 0.05)
+        assert "3 of 4" in (shop.graph.edges().degraded or "")
+        with pytest.raises(UnavailableError, match=r"inferred yet: .* 3 of 4"):
+            shop.graph.infer()
+    gate.set()
+    assert [again.id for again in shop.graph.edges().items] == [edge.id]
+    with shop._access.use() as files:
+        assert [minted.id for minted in files.journal.ledger.edges_after(0, 9)] == [edge.id]
