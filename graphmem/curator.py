@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +34,7 @@ IDLE = 600.0
 _PAUSES = (0.1, 1.0, 5.0)
 _LONG = 600.0
 _NEXT_TRY = 60.0
+_UNDER_WAY = "the graph is being built from the history; ask again in a moment"
 
 log = logging.getLogger(__name__)
 
@@ -142,12 +143,13 @@ class Curator:
         took = (time.monotonic() - started) * 1000.0
         return Inferred(counts.created, counts.updated, counts.retired, modules, took, degraded)
 
-    def _promote(self, database: Database) -> Settled:
+    def _promote(self, database: Database, stop: Callable[[], bool] | None = None) -> Settled:
         if self._follower.behind() is not None:
             # Half a history has other names: ids minted under these would stay in the journal for ever.
             return Settled()
         curation = self._curation
-        return promote(self._journal, database, curation.project, curation.ignore, lambda: self._stopping)
+        ends = stop or (lambda: self._stopping)
+        return promote(self._journal, database, curation.project, curation.ignore, ends)
 
     def settle(self) -> None:
         """Bring what was just decided into the edges and, if it is open, into the graph."""
@@ -164,19 +166,30 @@ class Curator:
         """Promote what has come in since the last run, so that edges show it.
 
         Raises:
-            UnavailableError: a run is under way for longer than `patience` (seconds), or the derived file is
-                being replaced.
+            UnavailableError: a run takes longer than `patience` (seconds), and goes on in the background; or
+                the derived file is being replaced.
             DamageError: the derived file proved damaged and is built anew.
         """
+        deadline = time.monotonic() + patience
+        late = False
+
+        def ends() -> bool:
+            nonlocal late
+            late = late or time.monotonic() > deadline
+            return late or self._stopping
+
         with self._working(patience), self._follower.file() as database:
-            self._promote(database)
+            self._promote(database, ends)
+            if late:
+                self.notice(hurry=True)
+                raise UnavailableError(_UNDER_WAY)
             if not has_modules(database):
                 regroup(self._journal, database, self._curation.project)
 
     @contextmanager
     def _working(self, patience: float) -> Iterator[None]:
         if not self._work.acquire(timeout=patience):
-            raise UnavailableError("the graph is being built from the history; ask again in a moment")
+            raise UnavailableError(_UNDER_WAY)
         try:
             yield
         finally:

@@ -81,6 +81,20 @@ def test_edges_appear_by_themselves_after_an_import(shop: Project, tmp_path: Pat
     wait_until(promoted)
 
 
+def test_a_question_does_not_wait_for_a_long_run_which_goes_on_by_itself(
+    shop: Project, tell: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project_graph, "PATIENCE", 0.0)
+    tell(shop, work(1), work(2), work(3))
+    first = shop.graph.edges()
+    assert (first.items, first.degraded) == (
+        (),
+        "the graph is being built from the history; ask again in a moment",
+    )
+    wait_until(lambda: bool(shop.graph.edges().items))
+    wait_until(lambda: shop.graph.edges().degraded is None)
+
+
 def test_a_second_inference_on_the_same_work_changes_nothing(
     shop: Project, tell: Callable[..., object]
 ) -> None:
