@@ -78,9 +78,9 @@ class KuzuStore:
         self._lender = Lender(path, Limits(buffer_bytes, threads, max_bytes))
 
     def mark(self) -> Mark | None:
-        """See `GraphStore.mark`."""
+        """See `GraphStore.mark`; None also for a file that has grown too large, so that it is loaded anew."""
         with self._asking() as speaker:
-            rows = speaker.rows(cypher.MARK)
+            rows = [] if self._lender.outgrown else speaker.rows(cypher.MARK)
         return Mark(*rows[0]) if rows else None
 
     def load(self, content: GraphContent, mark: Mark) -> None:

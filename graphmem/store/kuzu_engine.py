@@ -193,13 +193,8 @@ class Engine:
 
     @property
     def log_is_long(self) -> bool:
-        """Whether the log should be emptied before the next change."""
+        """Whether the log should be emptied, by closing, before the next change."""
         return self._in_log >= _CHANGES_IN_LOG
-
-    def empty_log(self) -> None:
-        """Carry the log into the file; nobody may ask meanwhile, as the engine would wait for seconds."""
-        self._writer.rows("CHECKPOINT")
-        self._in_log = 0
 
     def close(self) -> bool:
         """Write everything into the file and let go of it; return whether that went well."""

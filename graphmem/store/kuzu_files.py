@@ -44,40 +44,43 @@ def put_in_place(beside: Path, path: Path) -> None:
         raise _unwritable(path, fault) from fault
 
 
-def write_seal(path: Path, engine: str) -> None:
-    """Note that the file is as `engine` left it after a change that is whole.
+def write_seal(path: Path, engine: str, loaded: int) -> None:
+    """Note that the file is as `engine` left it after a change that is whole; `loaded` bytes it had at first.
 
     Raises:
         GraphFull: the disk is full or the folder not writable.
     """
     try:
-        _seal_file(path).write_text(_seal(path, engine), encoding="ascii")
+        _seal_file(path).write_text(_seal(path, engine, loaded), encoding="ascii")
     except OSError as fault:
         raise _unwritable(path, fault) from fault
 
 
-def check_seal(path: Path, engine: str) -> None:
-    """See that the file is the one that was sealed.
+def check_seal(path: Path, engine: str) -> int:
+    """See that the file is the one that was sealed, and return the bytes it had when it was loaded.
 
     Raises:
         GraphFault: it was changed from outside, not left in order, or written by another version.
     """
     try:
         found = _seal_file(path).read_text(encoding="ascii")
+        form, version, loaded, *_ = found.split(" ")
+        bytes_loaded = int(loaded)
     except (OSError, ValueError):
         raise GraphFault(f"The graph {path} was not left in order; it must be built anew.") from None
-    if found.split(" ")[:2] != [str(FORMAT), engine]:
+    if (form, version) != (str(FORMAT), engine):
         raise GraphFault(f"The graph {path} was written by another version; it must be built anew.")
-    if not path.is_file() or found != _seal(path, engine):
+    if not path.is_file() or found != _seal(path, engine, bytes_loaded):
         raise GraphFault(f"The graph {path} was changed from outside; it must be built anew.")
+    return bytes_loaded
 
 
 def _seal_file(path: Path) -> Path:
     return path.with_suffix(".seal")
 
 
-def _seal(path: Path, engine: str) -> str:
-    return f"{FORMAT} {engine} {_state(path)} {_state(path.with_name(path.name + '.wal'))}"
+def _seal(path: Path, engine: str, loaded: int) -> str:
+    return f"{FORMAT} {engine} {loaded} {_state(path)} {_state(path.with_name(path.name + '.wal'))}"
 
 
 def _state(path: Path) -> str:

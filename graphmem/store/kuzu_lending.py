@@ -7,6 +7,7 @@ and a parked one is opened again in some 40 ms when it is asked.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,16 +16,23 @@ from pathlib import Path
 from graphmem.store.kuzu_engine import Engine, Limits, Speaker, engine_version
 from graphmem.store.kuzu_files import check_seal, put_in_place, remove, write_seal
 from graphmem.store.kuzu_schema import TABLES
-from graphmem.store.port import GraphFault
+from graphmem.store.port import GraphFault, GraphFull
 
 MOST_OPEN = 6
 """So many graphs of a process are open at once; more only while all of them are being asked."""
+_ROOM = 32 << 20
+_GROWTH = 4
+"""A file of more bytes and times its first size is outgrown: the room of old rows is not all used again."""
 _PATIENCE = 1.0
 """Seconds a change waits for the questions under way before it leaves the log as long as it is."""
+
+log = logging.getLogger(__name__)
 
 
 class Lender:
     """The one way to the engine of the graph at `path`; makes an empty graph where there is none.
+
+    `outgrown` says that the file was too large for what it holds when it was opened, until it is replaced.
 
     Raises:
         GraphFull: not writable, disk full, or in use by another program.
@@ -40,6 +48,8 @@ class Lender:
         self._held = False
         self._closed = False
         self._fault: GraphFault | None = None
+        self._loaded = 0
+        self.outgrown = False
         with self._borrowed():
             pass
 
@@ -62,12 +72,9 @@ class Lender:
             try:
                 with engine.changing() as speaker:
                     yield speaker
-                if engine.log_is_long and self._alone(borrowers=1, seconds=_PATIENCE):
-                    try:
-                        engine.empty_log()
-                    finally:
-                        self._among_others()
-                write_seal(self._path, engine_version())
+                self._seal()
+                if engine.log_is_long:
+                    self._empty_log()
             except GraphFault as fault:
                 self._give_up(fault)
                 raise
@@ -84,8 +91,9 @@ class Lender:
         try:
             self._let_go()
             put_in_place(beside, self._path)
-            write_seal(self._path, engine_version())
-            self._fault = None
+            self._loaded = self._path.stat().st_size
+            self._seal()
+            self._fault, self.outgrown = None, False
         finally:
             self._among_others()
 
@@ -108,6 +116,17 @@ class Lender:
             self._state.wait_for(lambda: not self._borrowers and not self._held)
             self._let_go()
         _berths.leave(self)
+
+    def _empty_log(self) -> None:
+        """Close the engine for a moment, while nobody asks: it can't be asked on after it emptied its log.
+
+        Some questions bring it down then (0.11.3), and with others about it would wait for seconds.
+        """
+        if self._alone(borrowers=1, seconds=_PATIENCE):
+            try:
+                self._let_go()
+            finally:
+                self._among_others()
 
     def _alone(self, borrowers: int, seconds: float | None) -> bool:
         """Keep new borrowers waiting until only so many are left; return whether that came in time."""
@@ -144,25 +163,31 @@ class Lender:
                 self._state.notify_all()
 
     def _open(self) -> Engine:
-        version = engine_version()
         fresh = not self._path.exists() and not self._path.is_symlink()
         if fresh:
             remove(self._path)
         else:
-            check_seal(self._path, version)
+            self._loaded = check_seal(self._path, engine_version())
+            self.outgrown = self._path.stat().st_size > max(_ROOM, _GROWTH * self._loaded)
         engine = Engine(self._path, self._limits.for_file(self._path))
         if fresh:
             make_tables(engine)
-        write_seal(self._path, version)
+        self._seal()
         return engine
+
+    def _seal(self) -> None:
+        write_seal(self._path, engine_version(), self._loaded)
 
     def _let_go(self) -> None:
         engine, self._engine = self._engine, None
         if engine is None:
             return
-        whole = engine.close()
-        if whole and self._fault is None:
-            write_seal(self._path, engine_version())
+        if engine.close() and self._fault is None:
+            try:
+                self._seal()
+            except GraphFull as fault:
+                # Without a seal that fits, the file is built anew at the next opening.
+                log.warning("%s", fault)
 
     def _give_up(self, fault: GraphFault | None) -> None:
         with self._state:

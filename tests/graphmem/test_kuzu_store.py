@@ -155,7 +155,7 @@ def _directory(path: Path) -> None:
 
 def _other_version(path: Path) -> None:
     seal = path.with_suffix(".seal")
-    seal.write_text(seal.read_text().replace("1 ", "99 ", 1))
+    seal.write_text("99" + seal.read_text().removeprefix("1"))
 
 
 DAMAGE: dict[str, Callable[[Path], object]] = {
@@ -392,6 +392,23 @@ def ask_once(path: Path) -> object:
         return store.beside(0)
     finally:
         store.close()
+
+
+def test_a_file_that_has_outgrown_its_content_wants_to_be_loaded_anew(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphmem.store.kuzu_lending._ROOM", 1)
+    monkeypatch.setattr("graphmem.store.kuzu_lending._GROWTH", 0.5)
+    store = KuzuStore(filled)
+    assert store.mark() is None
+    assert store.counts().edges == 90
+    monkeypatch.setattr("graphmem.store.kuzu_lending._GROWTH", 2)
+    store.load(CONTENT, MARK)
+    assert store.mark() == MARK
+    store.close()
+    store = KuzuStore(filled)
+    assert store.mark() == MARK
+    store.close()
 
 
 ROOM = """
