@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,16 @@ def on_80(shop: Any, *arguments: str) -> str:
     return shown
 
 
+def whole(shop: Any, *question: str) -> Any:
+    """The answer as JSON; one that ran out of time on a busy machine, and says so, is asked for again."""
+    for _ in range(20):
+        outcome = shop(*question, "--json")
+        assert outcome.status == 0, outcome.err
+        if "took longer" not in outcome.out:
+            break
+    return outcome.shape
+
+
 def declare(shop: Any, source: str, target: str, relation: str = "depends_on") -> str:
     said = shop.good("declare", f"file:{source}", f"file:{target}", "--relation", relation, "--json")
     id: str = said.shape["items"][0]["id"]
@@ -33,7 +44,7 @@ def declare(shop: Any, source: str, target: str, relation: str = "depends_on") -
 
 
 def test_before_anything_is_confirmed_the_answer_says_that_it_is_not_complete(story: Any) -> None:
-    found = story.good("depends", f"file:{TOKEN}", "--json").shape
+    found = whole(story, "depends", f"file:{TOKEN}")
     assert (found["complete"], found["confirmed"]) == (False, [])
     assert SESSION in [item["node"]["name"] for item in found["likely"]]
     shown = on_80(story, "depends", f"file:{TOKEN}")
@@ -46,31 +57,31 @@ def test_before_anything_is_confirmed_the_answer_says_that_it_is_not_complete(st
 def test_confirmed_relations_are_walked_and_every_step_is_told(own_story: Any) -> None:
     declare(own_story, SESSION, TOKEN)
     declare(own_story, TOTAL, SESSION, "tests")
-    found = own_story.good("depends", f"file:{TOKEN}", "--json").shape
+    found = whole(own_story, "depends", f"file:{TOKEN}")
     assert [(item["node"]["name"], item["hops"]) for item in found["confirmed"]] == [(SESSION, 1), (TOTAL, 2)]
     shown = on_80(own_story, "depends", f"file:{TOKEN}")
     assert f"{SESSION} depends on {TOKEN}" in shown
     assert f"{TOTAL} tests {SESSION}" in shown
     assert "2 hops" in shown
-    near = own_story.good("depends", f"file:{TOKEN}", "--depth", "1", "--json").shape
+    near = whole(own_story, "depends", f"file:{TOKEN}", "--depth", "1")
     assert [item["node"]["name"] for item in near["confirmed"]] == [SESSION]
     assert "lead further" in near["reason"]
 
 
 def test_the_other_way_tells_what_a_file_depends_on(own_story: Any) -> None:
     declare(own_story, SESSION, TOKEN)
-    found = own_story.good("depends", f"file:{SESSION}", "--reverse", "--json").shape
+    found = whole(own_story, "depends", f"file:{SESSION}", "--reverse")
     assert [item["node"]["name"] for item in found["confirmed"]] == [TOKEN]
     shown = on_80(own_story, "depends", f"file:{SESSION}", "--reverse")
     assert f"What {SESSION} depends on" in shown
-    assert own_story.good("depends", f"file:{SESSION}", "--json").shape["confirmed"] == []
+    assert whole(own_story, "depends", f"file:{SESSION}")["confirmed"] == []
 
 
 def test_a_confirmed_edge_without_a_relation_is_linked_and_not_walked(own_story: Any) -> None:
     listed = own_story.good("edges", "--node", f"file:{TOKEN}", "--json").shape["items"]
     (id,) = [edge["id"] for edge in listed if SESSION in {edge["from"]["name"], edge["to"]["name"]}]
     own_story.good("confirm", id)
-    found = own_story.good("depends", f"file:{TOKEN}", "--json").shape
+    found = whole(own_story, "depends", f"file:{TOKEN}")
     assert [item["node"]["name"] for item in found["linked"]] == [SESSION]
     shown = on_80(own_story, "depends", f"file:{TOKEN}")
     assert shown.index("Linked") < shown.index(SESSION)
@@ -88,7 +99,7 @@ def test_when_nothing_is_left_to_judge_the_answer_is_complete(graphmem: Any, tmp
     graphmem.good("infer", cwd=shop)
     (edge,) = graphmem.good("edges", "--json", cwd=shop).shape["items"]
     graphmem.good("confirm", edge["id"], "--relation", "depends_on", cwd=shop)
-    found = graphmem.good("depends", edge["to"]["name"], "--json", cwd=shop).shape
+    found = whole(partial(graphmem, cwd=shop), "depends", edge["to"]["name"])
     assert (found["complete"], found["reason"]) == (True, None)
     assert "Complete" in graphmem.good("depends", edge["to"]["name"], cwd=shop).out
 
@@ -120,7 +131,7 @@ def test_a_depth_outside_one_to_three_is_wrong_use(story: Any, depth: str) -> No
 
 
 def test_two_linked_files_are_told_with_every_step(story: Any) -> None:
-    found = story.good("path", f"file:{TOKEN}", f"file:{SESSION}", "--json").shape
+    found = whole(story, "path", f"file:{TOKEN}", f"file:{SESSION}")
     assert [node["name"] for node in found["paths"][0]["nodes"]] == [TOKEN, SESSION]
     shown = on_80(story, "path", f"file:{TOKEN}", f"file:{SESSION}")
     assert "1 step" in shown
@@ -130,7 +141,7 @@ def test_two_linked_files_are_told_with_every_step(story: Any) -> None:
 def test_two_files_that_nothing_links_say_so(story: Any) -> None:
     shown = on_80(story, "path", "file:src/i18n/zh.ts", f"file:{TOKEN}")
     assert "nothing recorded links them" in shown
-    assert story.good("path", "file:src/i18n/zh.ts", f"file:{TOKEN}", "--json").shape["paths"] == []
+    assert whole(story, "path", "file:src/i18n/zh.ts", f"file:{TOKEN}")["paths"] == []
 
 
 # ---- its health ----------------------------------------------------------------------------------
@@ -180,7 +191,7 @@ QUESTIONS = (
 def answers(shop: Any, edge: str, module: str) -> dict[str, Any]:
     """Everything that can be asked of a graph."""
     asked = (*QUESTIONS, ("why", edge), ("modules", module))
-    return {" ".join(question): shop.good(*question, "--json").shape for question in asked}
+    return {" ".join(question): whole(shop, *question) for question in asked}
 
 
 @pytest.mark.slow
