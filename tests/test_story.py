@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,12 @@ def entry(answer: Impact, path: str) -> Affected:
     found = [affected for affected in answer.affected if affected.path == path]
     assert found, f"{path} is not among {[affected.path for affected in answer.affected]}"
     return found[0]
+
+
+def without_ids(answer: Impact) -> Impact:
+    """Ids are a project's own."""
+    affected = tuple(replace(found, edge_id=None) for found in answer.affected)
+    return replace(answer, affected=affected, module=None)
 
 
 def names(answer: Impact) -> list[str]:
@@ -223,5 +230,7 @@ def test_the_answer_does_not_depend_on_the_order_of_arrival(shop: Project, tmp_p
         for start in range(0, len(lines), 20):
             other.observe([json.loads(line) for line in reversed(lines[start : start + 20])])
         assert other.wait_visible()
+        for project in (other, shop):
+            project.graph.infer()
         for path in ("src/auth/token.ts", "src/cart/merge.ts", "src/search/suggest.ts"):
-            assert about(other, path) == about(shop, path)
+            assert without_ids(about(other, path)) == without_ids(about(shop, path))
