@@ -67,6 +67,7 @@ class Project:
 
     def close(self, *, only_if_idle: bool = False) -> bool:
         """Close the files until the next use; with `only_if_idle` not while somebody uses them."""
+        self.graph.rest()
         return self._access.close(only_if_idle=only_if_idle)
 
     def end(self) -> None:

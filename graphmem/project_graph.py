@@ -66,6 +66,10 @@ class ProjectGraph:
         self._access = access
         self._past = Past(access.id, access.ignore)
 
+    def rest(self) -> None:
+        """Let go of what is kept between questions."""
+        self._past.clear()
+
     # ---- edges and verdicts ---------------------------------------------------------------------
 
     def edges(self, where: EdgeFilter | None = None, limit: int = 20, cursor: str | None = None) -> EdgePage:

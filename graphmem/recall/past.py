@@ -47,6 +47,11 @@ class Past:
                 self._key, self._last = key, self._promoted(view, ledger)
             return self._last
 
+    def clear(self) -> None:
+        """Let go of the moment that is kept."""
+        with self._lock:
+            self._key, self._last = (), None
+
     def _promoted(self, view: View, ledger: Ledger) -> Moment:
         standings = standings_until(ledger, view.as_of)
         found = promoted_at(view, standings, self._project, self._ignore)
