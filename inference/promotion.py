@@ -79,7 +79,7 @@ class Weights(NamedTuple):
     level: float
 
 
-WEIGHTS = Weights(full_size=7, often=1.0, lately=0.9, level=-1.6)
+WEIGHTS = Weights(full_size=7, often=1.16, lately=0.95, level=-1.89)
 
 
 class Offer(NamedTuple):
