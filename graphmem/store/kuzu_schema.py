@@ -84,6 +84,11 @@ DIRECT = (
     f"WHERE e.open AND ({among('e.source', 'others')} OR {among('e.target', 'others')}) "
     "RETURN e.source, e.target, e.probability, e.id"
 )
+BETWEEN = (
+    f"MATCH (x)-[f:EDGE]-(y) WHERE {among('x.number', 'near')} AND f.open "
+    f"AND ({among('f.source', 'far')} OR {among('f.target', 'far')}) "
+    "HINT (x JOIN f) JOIN y RETURN DISTINCT f.source, f.target, f.probability, f.id"
+)
 OVER_ONE = (
     "MATCH (a {number: $node})-[e:EDGE]-(x)-[f:EDGE]-(b {number: $goal}) WHERE e.open AND f.open "
     "HINT ((a JOIN e) JOIN x) JOIN (b JOIN f) "

@@ -174,7 +174,10 @@ class _Pair(NamedTuple):
 def _over_two(
     speaker: Speaker, start: int, end: int, near: Sequence[_Link], far: Sequence[_Link], wanted: int
 ) -> list[_Found]:
-    """Return the strongest ways over two nodes, and more of equal strength; ids are read for those only."""
+    """Return the strongest ways over two nodes, and more of equal strength; ids are read for those only.
+
+    An edge may be gone by the time its id is read: its way then is none any more.
+    """
     pairs = _pairs(speaker, start, end, near, far)
     strongest = sorted((pair for pair in pairs if pair.near != end and pair.far != start), reverse=True)
     if len(strongest) > wanted:
@@ -187,26 +190,44 @@ def _over_two(
     begun = [
         (-pair.strength, link.edge, pair)
         for pair in strongest
-        for link in firsts[pair.near]
+        for link in firsts.get(pair.near, ())
         if link.probability == pair.first
     ]
+    begun.sort()
+    middles = _middles(speaker, [pair for _, _, pair in begun[:wanted]])
     found: list[_Found] = []
-    middles: dict[int, dict[int, list[_Link]]] = {}
-    for (weakness, first), group in groupby(sorted(begun), key=lambda item: item[:2]):
-        for pair in (item[2] for item in group):
-            if pair.near not in middles:
-                ends = {other.far for other in strongest if other.near == pair.near}
-                middles[pair.near] = _between(speaker, pair.near, ends)
+    for (weakness, first), group in groupby(begun, key=lambda item: item[:2]):
+        pairs_left = [pair for _, _, pair in group]
+        for pair in pairs_left:
+            if (pair.near, pair.far) not in middles:
+                middles |= _middles(speaker, pairs_left)
             found += (
                 _Found(3, weakness, (first, middle.edge, last.edge))
-                for middle in middles[pair.near][pair.far]
+                for middle in middles.get((pair.near, pair.far), ())
                 if middle.probability == pair.middle
-                for last in lasts[pair.far]
+                for last in lasts.get(pair.far, ())
                 if last.probability == pair.last
             )
         if len(found) >= wanted:
             break
     return found
+
+
+def _middles(speaker: Speaker, pairs: Iterable[_Pair]) -> dict[tuple[int, int], list[_Link]]:
+    """Return the open edges between the nodes of each pair."""
+    ends: dict[int, set[int]] = {}
+    for pair in pairs:
+        ends.setdefault(pair.near, set()).add(pair.far)
+    if len(ends) == 1:
+        ((node, others),) = ends.items()
+        return {(node, other): links for other, links in _between(speaker, node, others).items()}
+    middles: dict[tuple[int, int], list[_Link]] = {}
+    rows = speaker.rows(cypher.BETWEEN, near=sorted(ends), far=sorted(set().union(*ends.values())))
+    for source, target, probability, edge in rows:
+        for node, other in ((source, target), (target, source)):
+            if other in ends.get(node, ()):
+                middles.setdefault((node, other), []).append(_Link(other, probability, edge))
+    return middles
 
 
 def _pairs(speaker: Speaker, start: int, end: int, near: Sequence[_Link], far: Sequence[_Link]) -> set[_Pair]:
