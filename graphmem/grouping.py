@@ -75,7 +75,9 @@ def _links(view: View) -> tuple[dict[str, int], list[Link]]:
     """Return the files at the ends of living edges, path to id, and the links between them.
 
     Of the weights tried on 29 histories, ln(1 + joint observations) gave modules that hold the most of the
-    future; the probability, alone or as a factor, less.
+    future; the probability, alone or as a factor, less. Links with concepts are left out: at a quarter of the
+    weight a twentieth more of the future lay inside, but modules became words with few files among them, and
+    fewer of their ids stayed.
     """
     rows = view.connection.execute(
         "SELECT source / 4, target / 4, together, status FROM edge WHERE status IN (?, ?)"
