@@ -2,9 +2,9 @@
 
     python -m bench.http_impact [HISTORY.jsonl.gz ...] [--questions 1000]
 
-Imports each history, waits until all of it is in the answers, then asks about the files of its last commits
-(as often as they were changed), and between the questions `/healthz`, on one kept connection. Prints
-milliseconds and the ratio of the medians.
+Imports each history, waits until all of it is in the answers and its edges are promoted, then asks about the
+files of its last commits (as often as they were changed), and between the questions `/healthz`, on one kept
+connection. Prints milliseconds and the ratio of the medians.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def _measure(service: Served, file: Path, questions: int) -> tuple[float, str, l
     project = service.project(name)
     began = time.perf_counter()
     report = service.import_jsonl(project, file)
+    service.ask("POST", f"{project}/infer")
     taken = time.perf_counter() - began
     paths = [entry["path"] for line in reversed(lines) for entry in line["files"] if entry["status"] != "D"]
     paths = paths[: questions // 2] + paths[:: max(1, len(paths) // (questions // 2))][: questions // 2]
