@@ -83,7 +83,10 @@ class RenameOut(Shape):
 
 
 class ObservationOut(Shape):
-    """One stored observation; `files_added` is the part of `files_modified` it created."""
+    """One stored observation; `files_added` is the part of `files_modified` it created.
+
+    A `provisional` one is still being worked on; `turn` is the same for all parts of one prompt's work.
+    """
 
     id: str
     session: str
@@ -104,6 +107,8 @@ class ObservationOut(Shape):
     at: Instant
     reference: str | None
     notes: list[str]
+    turn: str = ""
+    provisional: bool = False
 
 
 class ObservationPageOut(Shape):

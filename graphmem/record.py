@@ -13,7 +13,7 @@ from typing import Any
 from graphmem.model import Fact, FactKind, Observation, Rename, Scope, TaskState
 
 _BROKEN = re.compile("[\x00\ud800-\udfff]")
-_TEXTS = ("source", "actor", "branch", "type", "title", "intent", "narrative", "reference")
+_TEXTS = ("source", "actor", "branch", "type", "title", "intent", "narrative", "reference", "turn")
 _LISTS = ("concepts", "files_read", "files_modified", "files_added", "files_deleted", "notes")
 _DEFAULTS: dict[str, Any] = {
     name: Observation.__dataclass_fields__[name].default for name in (*_TEXTS, *_LISTS)
@@ -32,6 +32,8 @@ def encode(observation: Observation) -> str:
         value = getattr(observation, name)
         if value != _DEFAULTS[name]:
             body[name] = value
+    if observation.provisional:
+        body["provisional"] = True
     if observation.facts:
         body["facts"] = [_fact_row(fact) for fact in observation.facts]
     if observation.renames:
@@ -54,4 +56,5 @@ def decode(id: str, at: float, body: str) -> Observation:
         for text, kind, state, scope in data.get("facts", ())
     )
     renames = tuple(Rename(old, new) for old, new in data.get("renames", ()))
+    values["provisional"] = data.get("provisional", False)
     return Observation(id=id, session=data["session"], at=at, facts=facts, renames=renames, **values)

@@ -28,7 +28,7 @@ HOMES_OF_LIBRARIES = {
     "numpy": {"inference/*"},
     "rjieba": {"graphmem/text.py", "graphmem/concepts.py"},
     "platformdirs": {"graphmem/home.py"},
-    "fcntl": {"graphmem/home.py"},
+    "fcntl": {"graphmem/home.py", "graphmem/hook_program.py"},
     "fastapi": {"api/*"},
     "starlette": {"api/*"},
     "uvicorn": {"api/*"},
@@ -39,9 +39,20 @@ HOMES_OF_LIBRARIES = {
     "pydantic_settings": {"api/*"},
 }
 # The only modules that read settings from the environment; everything else is told.
-COMPOSITION_ROOTS = {"graphmem/home.py", "api/settings.py", "api/entry.py", "api/isolation.py"}
+COMPOSITION_ROOTS = {
+    "graphmem/home.py",
+    "graphmem/hook_program.py",
+    "api/settings.py",
+    "api/entry.py",
+    "api/isolation.py",
+}
 # Loops that must outlive any single fault; they log it.
-BOUNDARIES_INSIDE = {"graphmem/follower.py", "graphmem/curator.py"}
+BOUNDARIES_INSIDE = {
+    "graphmem/follower.py",
+    "graphmem/curator.py",
+    "graphmem/hook_program.py",
+    "graphmem/recorder.py",
+}
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "base"}
 NO_SUCH_TEXT = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|NotImplementedError|\bpickle\b")
 SKIPPED_FOLDERS = re.compile(r"^(\.(?!ci$|github$).*|__pycache__|build|dist|htmlcov|.*\.egg-info)$")

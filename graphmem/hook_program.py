@@ -1,0 +1,6 @@
+"""Owns the program that agent clients run at each hook: ask the service, print its answer, or spool.
+
+It is not capture: what an event means is decided by the service. It is started as a file of its own with
+`python -I -S`, so it uses the standard library only and imports as little as it can; the service loads this
+module for the same reduction, secrets and spool lines. It always ends with status 0.
+"""
