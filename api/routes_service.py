@@ -19,7 +19,7 @@ from api.lifecycle import service_url
 from api.pages import first_page, routes_page
 from api.parameters import PRESENT_ONLY, MemoryHere
 from api.problems import ProblemKind, RefusedError
-from api.schemas import ReadyOut, ServiceOut, SignInLinkOut
+from api.schemas_service import ReadyOut, ServiceOut, SignInLinkOut
 from graphmem.instant import to_iso
 
 router = APIRouter(tags=["service"])

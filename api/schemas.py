@@ -379,27 +379,3 @@ def _left_out(pair: object) -> object:
         reason, count = pair
         return {"reason": reason, "count": count}
     return pair
-
-
-class ServiceOut(Shape):
-    """What `/healthz` says: who listens here. `proof` is there when a `nonce` was sent."""
-
-    status: Literal["ok"] = "ok"
-    service: Literal["graphmem"] = "graphmem"
-    version: str
-    pid: int
-    started_at: Instant
-    proof: str | None = None
-
-
-class ReadyOut(Shape):
-    """What `/readyz` says: questions are taken."""
-
-    status: Literal["ready", "stopping"]
-
-
-class SignInLinkOut(Shape):
-    """A one-time link that signs the browser in; good until `expires_at`, once."""
-
-    url: str
-    expires_at: Instant

@@ -85,8 +85,8 @@ class Observation:
     is not in it. A path stands in at most one of `files_modified`, `files_deleted` and `renames`, but for
     a former name created anew, which is in `files_added` too.
     `reference` is the source's own name of it, such as a commit's hash. `turn` is the same for all parts of
-    one prompt's work, which count as one. A `provisional` one is still being worked on: it is told anew, under
-    the same id, until it is final.
+    one prompt's work, which count as one. A `provisional` one is still being worked on: it is told anew,
+    under the same id, until it is final.
     """
 
     id: str
