@@ -68,6 +68,15 @@ MIGRATIONS = (
     CREATE VIRTUAL TABLE text USING fts5 (
         title, body, concepts, paths, tokenize = "unicode61 remove_diacritics 0"
     );
+    CREATE TABLE fact (
+        id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, ord INTEGER NOT NULL, kind TEXT NOT NULL, state TEXT,
+        scope TEXT NOT NULL, text TEXT NOT NULL, subject TEXT, attribute TEXT, value TEXT,
+        tentative INTEGER NOT NULL, everywhere INTEGER NOT NULL, at REAL NOT NULL, actor TEXT NOT NULL,
+        UNIQUE (seq, ord)
+    );
+    CREATE INDEX fact_subject ON fact (subject, attribute, at) WHERE subject IS NOT NULL;
+    CREATE INDEX fact_everywhere ON fact (at) WHERE everywhere = 1;
+    CREATE VIRTUAL TABLE fact_text USING fts5 (words, tokenize = "unicode61 remove_diacritics 0");
     CREATE TABLE named (
         id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (type, name)
     );

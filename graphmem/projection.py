@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from graphmem.concepts import observation_concepts
 from graphmem.contracts import read_contracts
 from graphmem.database import Database
+from graphmem.fact_rows import insert_facts, remove_facts, wipe_facts
 from graphmem.freshness import Freshness
 from graphmem.genealogy import Disturbance, Genealogy, MentionRow
 from graphmem.journal import Entry, Journal, Removal
@@ -162,6 +163,7 @@ def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> Disturb
     genealogy.insert(rows)
     _insert_concepts(connection, entries)
     _insert_contracts(connection, entries)
+    insert_facts(connection, entries)
     connection.executemany(
         "INSERT INTO text (rowid, title, body, concepts, paths) VALUES (?, ?, ?, ?, ?)",
         [(entry.seq, *_texts(entry.observation)) for entry in entries],
@@ -250,6 +252,8 @@ def _remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> Disturban
     )
     for table, column in (("concept_use", "seq"), ("contract_use", "seq"), ("text", "rowid")):
         connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", keys)
+    if remove_facts(connection, numbers):
+        wipe_facts(connection)
     gone = connection.executemany("DELETE FROM observation WHERE seq = ?", keys).rowcount
     _count(connection, "observations", -gone)
     connection.execute("DELETE FROM session WHERE id NOT IN (SELECT session FROM observation)")

@@ -1,0 +1,55 @@
+"""Owns the rows of facts in `derived.db`: one for each fact of an observation, and the index of their words.
+
+It is not what a fact says (that is `facts`) and not who is told of it (that is `recall.reminders`).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from graphmem.facts import reading
+from graphmem.journal import Entry
+from graphmem.text import index_text
+
+
+def insert_facts(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
+    """Put in the facts of observations; those without any cost nothing."""
+    for entry in entries:
+        observation = entry.observation
+        for place, fact in enumerate(observation.facts):
+            said = reading(fact)
+            row = connection.execute(
+                "INSERT INTO fact (seq, ord, kind, state, scope, text, subject, attribute, value, tentative,"
+                " everywhere, at, actor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    entry.seq,
+                    place,
+                    said.kind,
+                    said.state,
+                    said.scope,
+                    said.text,
+                    said.subject,
+                    said.attribute,
+                    said.value,
+                    said.tentative,
+                    said.everywhere,
+                    observation.at,
+                    observation.actor,
+                ),
+            )
+            connection.execute(
+                "INSERT INTO fact_text (rowid, words) VALUES (?, ?)", (row.lastrowid, index_text(said.text))
+            )
+
+
+def remove_facts(connection: sqlite3.Connection, numbers: Sequence[int]) -> bool:
+    """Take out the facts of observations; return whether there were any."""
+    keys = [(seq,) for seq in numbers]
+    connection.executemany("DELETE FROM fact_text WHERE rowid IN (SELECT id FROM fact WHERE seq = ?)", keys)
+    return connection.executemany("DELETE FROM fact WHERE seq = ?", keys).rowcount > 0
+
+
+def wipe_facts(connection: sqlite3.Connection) -> None:
+    """Take the words of removed facts out of the index's old segments too."""
+    connection.execute("INSERT INTO fact_text (fact_text) VALUES ('optimize')")
