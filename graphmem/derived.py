@@ -43,7 +43,7 @@ MIGRATIONS = (
     CREATE TABLE observation (
         seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at REAL NOT NULL, session INTEGER NOT NULL,
         actor INTEGER NOT NULL, source TEXT NOT NULL, branch TEXT, type TEXT NOT NULL, title TEXT NOT NULL,
-        size INTEGER NOT NULL, pairs INTEGER NOT NULL
+        size INTEGER NOT NULL, pairs INTEGER NOT NULL, committed INTEGER NOT NULL
     );
     CREATE INDEX observation_at ON observation (at, seq);
     CREATE INDEX observation_session ON observation (session, at, seq);

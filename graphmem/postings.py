@@ -43,7 +43,10 @@ class FileView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ObservationView:
-    """The head of an observation: who did what when, without its texts."""
+    """The head of an observation: who did what when, without its texts.
+
+    `is_committed` where a history recorded it, such as a commit, and no session as it went on.
+    """
 
     seq: int
     id: str
@@ -51,6 +54,7 @@ class ObservationView:
     session: str
     actor: str
     title: str
+    is_committed: bool = False
 
 
 class Postings:
@@ -299,11 +303,11 @@ class View:
         """Return the heads of these observations, in the order given."""
         wanted = list(numbers)
         rows = self._chunked(
-            "SELECT seq, observation.id, at, session.name, actor.name, title FROM observation"
+            "SELECT seq, observation.id, at, session.name, actor.name, title, committed FROM observation"
             " JOIN session ON session.id = session JOIN actor ON actor.id = actor WHERE seq IN ({})",
             wanted,
         )
-        found = {row[0]: ObservationView(*row) for row in rows}
+        found = {row[0]: ObservationView(*row[:6], bool(row[6])) for row in rows}
         return [found[seq] for seq in wanted if seq in found]
 
     def concepts(self, numbers: Iterable[int]) -> dict[int, dict[int, float]]:
@@ -316,6 +320,11 @@ class View:
         for seq, concept, weight in rows:
             found[seq][concept] = weight
         return found
+
+    def committed(self, numbers: Iterable[int]) -> set[int]:
+        """Return those of these observations that a history recorded."""
+        rows = self._chunked("SELECT seq FROM observation WHERE committed = 1 AND seq IN ({})", numbers)
+        return {seq for (seq,) in rows}
 
     def contracts(self, numbers: Iterable[int]) -> list[int]:
         """Return the contracts that these observations name, each once."""

@@ -156,9 +156,10 @@ def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> Disturb
                 observation.title,
                 size,
                 int(pairs),
+                int(observation.reference is not None),
             )
         )
-    connection.executemany("INSERT INTO observation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", observations)
+    connection.executemany("INSERT INTO observation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", observations)
     genealogy = Genealogy(connection)
     genealogy.insert(rows)
     _insert_concepts(connection, entries)

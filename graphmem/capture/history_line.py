@@ -58,8 +58,9 @@ def history_observation(record: Mapping[str, Any], now: float) -> Observation:
     title = bounded_text("title", _text(record, "title"), notes).strip()
     if not changes and not title:
         raise InvalidInputError("one of title or files is required; give one", "title")
+    id = _name(record, "id") or content_id(record)
     return Observation(
-        id=_name(record, "id") or content_id(record),
+        id=id,
         session=_name(record, "session") or f"{author or 'unknown'}@{int(at // HOUR)}",
         at=at,
         source=SOURCE,
@@ -70,6 +71,7 @@ def history_observation(record: Mapping[str, Any], now: float) -> Observation:
         files_added=changes.added,
         files_deleted=changes.deleted,
         renames=changes.renames,
+        reference=id,
         notes=tuple(notes),
     )
 

@@ -91,6 +91,7 @@ def test_a_history_line_is_one_commit(file: Path) -> None:
         files_added=("src/added.py", "src/copy.py"),
         files_deleted=("src/gone.py",),
         renames=(Rename("src/old.py", "src/new.py"),),
+        reference="shop-00001",
     )
 
 
