@@ -159,7 +159,9 @@ def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> Disturb
                 int(observation.reference is not None),
             )
         )
-    connection.executemany("INSERT INTO observation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", observations)
+    connection.executemany(
+        "INSERT INTO observation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", observations
+    )
     genealogy = Genealogy(connection)
     genealogy.insert(rows)
     _insert_concepts(connection, entries)
