@@ -326,6 +326,14 @@ class View:
         rows = self._chunked("SELECT seq FROM observation WHERE committed = 1 AND seq IN ({})", numbers)
         return {seq for (seq,) in rows}
 
+    def is_sitting(self, session: str) -> bool:
+        """Return whether all that is known of a session is what a history recorded."""
+        query = (
+            "SELECT 1 FROM observation WHERE session = (SELECT id FROM session WHERE name = ?)"
+            " AND committed = 0 AND at <= ? LIMIT 1"
+        )
+        return self.connection.execute(query, (session, self.as_of)).fetchone() is None
+
     def contracts(self, numbers: Iterable[int]) -> list[int]:
         """Return the contracts that these observations name, each once."""
         rows = self._chunked("SELECT DISTINCT contract FROM contract_use WHERE seq IN ({})", numbers)

@@ -35,8 +35,9 @@ from graphmem.opened import Opened
 from graphmem.postings import View
 from graphmem.project_graph import ProjectGraph
 from graphmem.recall import listing, survey
-from graphmem.recall.impact import Question, impact, unfinished
+from graphmem.recall.impact import impact, unfinished
 from graphmem.recall.search import search
+from graphmem.recall.surroundings import Question
 from graphmem.record import storable
 from graphmem.workspace import named_paths
 
@@ -217,7 +218,7 @@ class Project:
                 # The disk only tells of the present.
                 return set() if as_of is not None else files.workspace.missing(candidates)
 
-            return impact(view, question, now, missing, files.follower.behind(), files.journal.ledger)
+            return impact(view, question, now, missing, files.follower.behind(), files.journal)
 
         found = self._access.ask(answer, as_of)
         if found.warning is not None:

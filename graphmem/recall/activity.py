@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from graphmem.concepts import GIVEN, observation_concepts, presentable
 from graphmem.instant import DAY, HOUR, to_iso
@@ -31,6 +32,13 @@ _DOMAINS = 5
 _CONTRACTS = 5
 _CONTRACT_OCCASIONS = 50
 _USERS = 5
+
+
+class ContractAtStake(NamedTuple):
+    """A connection point, and whether it is superseded while work on the files in question used it."""
+
+    use: ContractUse
+    is_outdated: bool
 
 
 def concepts_of(view: View, profile: dict[int, float], limit: int) -> tuple[str, ...]:
@@ -91,15 +99,21 @@ def active(view: View, files: dict[int, str], now: float, session: str | None) -
     return tuple(sorted(latest.values(), key=lambda entry: (-entry.at, entry.session, entry.path)))
 
 
-def contracts(view: View, files: Sequence[int]) -> tuple[ContractUse, ...]:
+def live(view: View, sessions: Sequence[ActiveSession]) -> tuple[ActiveSession, ...]:
+    """Return those of these sessions that go on: a sitting read from a history ended with its commits."""
+    return tuple(session for session in sessions if not view.is_sitting(session.session))
+
+
+def contracts(view: View, files: Sequence[int]) -> tuple[ContractAtStake, ...]:
     """Return the connection points named by work on these files, last seen first."""
     seqs = _touched(view, files, 0.0, view.as_of, _CONTRACT_OCCASIONS)
-    uses = [_contract(view, contract) for contract in view.contracts(seqs)]
-    uses.sort(key=lambda use: (-use.last_seen, use.name))
-    return tuple(uses[:_CONTRACTS])
+    stakes = [_contract(view, contract, set(seqs)) for contract in view.contracts(seqs)]
+    stakes.sort(key=lambda stake: (-stake.use.last_seen, stake.use.name))
+    return tuple(stakes[:_CONTRACTS])
 
 
-def _contract(view: View, contract: int) -> ContractUse:
+def _contract(view: View, contract: int, own: set[int]) -> ContractAtStake:
+    """Return one contract; `own` are the observations of the files in question."""
     name = view.connection.execute("SELECT name FROM contract WHERE id = ?", (contract,)).fetchone()[0]
     rows = view.connection.execute(
         "SELECT seq, at, superseded_by FROM contract_use JOIN observation USING (seq)"
@@ -108,7 +122,10 @@ def _contract(view: View, contract: int) -> ContractUse:
     ).fetchall()
     successor = next((row[2] for row in rows if row[2] is not None), None)
     users = _users(view, name, view.concepts(row[0] for row in rows).values())
-    return ContractUse(name, users, rows[0][1], successor)
+    # What only says that it was replaced has used nothing.
+    used = any(seq in own and replaced is None for seq, _, replaced in rows)
+    use = ContractUse(name, users, rows[0][1], successor)
+    return ContractAtStake(use, successor is not None and used)
 
 
 def _users(view: View, name: str, uses: Collection[dict[int, float]]) -> tuple[str, ...]:

@@ -65,10 +65,10 @@ def clause(edge: GraphEdge, other: int) -> str | None:
     """
     dependents = {arc.source for arc in arcs_of(edge)}
     if not dependents or edge.relation is None:
-        return "linked, confirmed"
+        return "linked"
     if number_of(NodeTable.FILE, other) not in dependents:
         return None
-    return f"{_DOES[edge.relation]}, confirmed"
+    return _DOES[edge.relation]
 
 
 def stored(view: View, edges: Iterable[GraphEdge]) -> dict[str, EdgeRow]:

@@ -11,8 +11,9 @@ from graphmem.graph import Decision, Direction, NodeName, NodeType, Relation, Ve
 from graphmem.instant import DAY
 from graphmem.ledger import MintRequest
 from graphmem.model import Affected, Impact, ModuleName, Observation, Tier
-from graphmem.recall.impact import Question, impact
+from graphmem.recall.impact import impact
 from graphmem.recall.note import MAX_BYTES
+from graphmem.recall.surroundings import Question
 
 NOW = 100 * DAY
 DEPENDS = {"status": "confirmed", "relation": "depends_on", "direction": "forward"}
@@ -35,7 +36,7 @@ def asked(
     with memory.view(as_of) as view:
         now = NOW if as_of is None else as_of
         lost = missing or (lambda candidates: set())
-        return impact(view, Question(paths, limit=limit), now, lost, ledger=memory.journal.ledger)
+        return impact(view, Question(paths, limit=limit), now, lost, journal=memory.journal)
 
 
 def entry(answer: Impact, path: str) -> Affected:

@@ -15,7 +15,8 @@ from graphmem.journal import Journal
 from graphmem.model import Observation, Rename
 from graphmem.postings import Postings, View
 from graphmem.projection import catch_up
-from graphmem.recall.impact import Question, impact
+from graphmem.recall.impact import impact
+from graphmem.recall.surroundings import Question
 
 PATHS = ["a.py", "b.py", "src/a.py", "src/b.py", "src/c.py", "vendor/x.js", "yarn.lock"]
 TITLES = ["Fix login", "支付 timeout", "Move POST /api/v1/pay to /api/v2/pay", "Cart total"]

@@ -1,0 +1,146 @@
+"""Owns the decision what is worth telling an agent unasked: one note, or nothing.
+
+It is not what lies around a file (`surroundings`) nor the words (`note`). Only something strong makes a note:
+another session at the file, a confirmed dependent, a superseded contract that work on the file used, or a
+likely companion. A link that was seen only by sessions needs two of them; a history may speak after one
+sitting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from graphmem.journal import Journal
+from graphmem.model import ActiveSession, Affected, FileStatus, Recent
+from graphmem.postings import View
+from graphmem.recall import activity
+from graphmem.recall.note import Dependent, Told, note
+from graphmem.recall.settled import clause
+from graphmem.recall.surroundings import Question, Surroundings, survey
+from graphmem.references import Missing
+
+WARNING_SESSIONS = 2
+"""A link that only sessions have seen needs so many before it is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A note on `path`: the text, and the files it names as affected, in its order.
+
+    `strongest` is the highest probability among them (0 when it names none), `is_confirmed` whether a
+    verdict stands behind one.
+    """
+
+    text: str
+    path: str
+    named: tuple[str, ...]
+    strongest: float
+    is_confirmed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Goings:
+    """What goes on around the files, see `graphmem.recall.activity`."""
+
+    active: Sequence[ActiveSession]
+    contracts: Sequence[activity.ContractAtStake]
+
+
+def alert(
+    view: View,
+    question: Question,
+    now: float,
+    missing: Missing,
+    journal: Journal | None = None,
+    seen: Collection[str] = (),
+) -> Alert | None:
+    """Return what an agent is told before it edits the files, or None when nothing strong is known.
+
+    Arguments as for `graphmem.recall.surroundings.survey`; `seen` are paths that the asking session has read
+    or edited already, which are not named.
+    """
+    found = survey(view, question, now, missing, journal)
+    return judged(view, found, goings(view, found, now), now, missing, seen)
+
+
+def goings(view: View, found: Surroundings, now: float) -> Goings:
+    """Return what goes on around the files."""
+    return Goings(
+        activity.active(view, found.near(), now, found.question.session),
+        activity.contracts(view, found.ids),
+    )
+
+
+def judged(
+    view: View,
+    found: Surroundings,
+    around: Goings,
+    now: float,
+    missing: Missing,
+    seen: Collection[str] = (),
+    recent: Recent | None = None,
+) -> Alert | None:
+    """Return the alert that these findings are worth, see `alert`; `recent` if it is known already."""
+    if not found.known or found.standing.status is FileStatus.GONE:
+        return None
+    confirmed = [entry for entry in _confirmed(found) if entry.entry.path not in seen]
+    bound = {dependent.entry.path for dependent in confirmed}
+    likely = [entry for entry in _likely(view, found) if entry.path not in seen and entry.path not in bound]
+    subject = {file.path for file in found.known}
+    places = subject | bound | {entry.path for entry in likely}
+    live = activity.live(view, around.active)
+    active = tuple(session for session in live if session.path in places)
+    is_shared = found.question.session is not None and any(session.path in subject for session in active)
+    contracts = sorted(around.contracts, key=lambda at_stake: not at_stake.is_outdated)
+    is_outdated = bool(contracts) and contracts[0].is_outdated
+    if not (confirmed or likely or is_shared or is_outdated):
+        return None
+    weaker = {file.path for file in found.linked if file.noise is None} - places - set(seen)
+    recent = recent or activity.recent(view, found.ids, now)
+    made = note(
+        Told(
+            found.question.paths,
+            now,
+            active,
+            tuple(confirmed),
+            tuple(at_stake.use for at_stake in contracts),
+            tuple(likely),
+            len(weaker - missing(sorted(weaker))) if likely else 0,
+            recent.domains,
+            recent.window_days,
+        )
+    )
+    chances = {entry.path: entry.probability for entry in (*(one.entry for one in confirmed), *likely)}
+    return Alert(
+        made.text,
+        found.question.paths[0],
+        made.named,
+        max((chances[path] for path in made.named), default=0.0),
+        any(path in bound for path in made.named),
+    )
+
+
+def _confirmed(found: Surroundings) -> list[Dependent]:
+    """Return what depends on the files by a verdict; what they depend on need not follow a change."""
+    edges = found.around.edges
+    words = {file.path: clause(edges[id], id) for id, file in found.around.confirmed.items()}
+    told = {path: text for path, text in words.items() if text is not None}
+    return [Dependent(entry, told[entry.path]) for entry in found.affected if entry.path in told]
+
+
+def _likely(view: View, found: Surroundings) -> list[Affected]:
+    """Return the entries that are likely, no noise, and seen often enough."""
+    strong = {
+        entry.file.path: entry.ranked
+        for entry in found.around.entries
+        if entry.ranked.probability >= found.threshold and entry.file.noise is None
+    }
+    once = [key for ranked in strong.values() if ranked.sessions < WARNING_SESSIONS for key in ranked.keys]
+    recorded = view.committed(once) if once else set()
+    named = {
+        path
+        for path, ranked in strong.items()
+        if ranked.sessions >= WARNING_SESSIONS or not recorded.isdisjoint(ranked.keys)
+    }
+    return [entry for entry in found.affected if entry.path in named]
