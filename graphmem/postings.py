@@ -43,10 +43,7 @@ class FileView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ObservationView:
-    """The head of an observation: who did what when, without its texts.
-
-    `is_committed` where a history recorded it, such as a commit, and no session as it went on.
-    """
+    """The head of an observation: who did what when, without its texts."""
 
     seq: int
     id: str
@@ -54,7 +51,6 @@ class ObservationView:
     session: str
     actor: str
     title: str
-    is_committed: bool = False
 
 
 class Postings:
@@ -303,11 +299,11 @@ class View:
         """Return the heads of these observations, in the order given."""
         wanted = list(numbers)
         rows = self._chunked(
-            "SELECT seq, observation.id, at, session.name, actor.name, title, committed FROM observation"
+            "SELECT seq, observation.id, at, session.name, actor.name, title FROM observation"
             " JOIN session ON session.id = session JOIN actor ON actor.id = actor WHERE seq IN ({})",
             wanted,
         )
-        found = {row[0]: ObservationView(*row[:6], bool(row[6])) for row in rows}
+        found = {row[0]: ObservationView(*row) for row in rows}
         return [found[seq] for seq in wanted if seq in found]
 
     def concepts(self, numbers: Iterable[int]) -> dict[int, dict[int, float]]:
