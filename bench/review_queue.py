@@ -279,7 +279,9 @@ class Past:
 def past_of(path: Path | str) -> Past:
     """Return what is known of a history when its past ends."""
     observations = read_source("jsonl", str(path))
-    entries = [Entry(number, seen) for number, seen in enumerate(observations[: told(observations)], 1)]
+    entries = [
+        Entry(number, seen, number) for number, seen in enumerate(observations[: told(observations)], 1)
+    ]
     with closing(open_derived(None)) as database:
         for start in range(0, len(entries), BATCH):
             project(database, entries[start : start + BATCH])

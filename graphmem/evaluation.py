@@ -53,7 +53,7 @@ class RecallPredictor:
 
     def observe(self, line: Line) -> None:
         """Learn a line; it is projected at the next question, or when a batch is full."""
-        self._untold.append(Entry(line.number + 1, self._observations[line.number]))
+        self._untold.append(Entry(line.number + 1, self._observations[line.number], line.number + 1))
         if len(self._untold) >= _BATCH:
             self._tell()
 

@@ -1,7 +1,8 @@
 """Owns the truth of one project: every acknowledged observation, what was forgotten, and import cursors.
 
 It is not an index: questions are answered from `derived`, which can be deleted and rebuilt from here.
-A write that returned is on the disk. Rows are numbered in order of arrival (`seq`).
+A write that returned is on the disk. Rows are numbered in order of arrival (`seq`); one that is told anew
+keeps its number and is followed by the number of its last telling (`told`).
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
+from graphmem.captured import MIGRATION, Captured, erase
 from graphmem.database import Database, Durability, chunked
+from graphmem.entries import Entries, Stored, put_sightings
 from graphmem.errors import NotFoundError
 from graphmem.ledger import Ledger
 from graphmem.model import Observation
-from graphmem.record import decode, encode
+from graphmem.record import decode
+
+__all__ = ["MIGRATIONS", "Entry", "Head", "Journal", "Removal", "Stored", "unknown_observation"]
 
 MIGRATIONS = (
     """
@@ -52,23 +56,18 @@ MIGRATIONS = (
     CREATE INDEX verdict_edge ON verdict (edge, number);
     CREATE TABLE checkpoint (name TEXT PRIMARY KEY, at REAL NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
     """,
+    MIGRATION,
 )
 _CHUNK = 500
 
 
-class Stored(StrEnum):
-    """What became of one write."""
-
-    INSERTED = "inserted"
-    KNOWN = "known"
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A journalled observation with its number."""
+    """A journalled observation with its number, and that of its last telling."""
 
     seq: int
     observation: Observation
+    told: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ class Removal:
 
 
 class Head(NamedTuple):
-    """The numbers of the last entry, removal, minted edge and verdict; 0 for none."""
+    """The numbers of the last telling, removal, minted edge and verdict; 0 for none."""
 
     entries: int = 0
     removals: int = 0
@@ -89,7 +88,7 @@ class Head(NamedTuple):
 
 
 class Journal:
-    """The journal of one project; `ledger` is the graph's part of it.
+    """The journal of one project; `ledger` is the graph's part of it, `captured` that of live capture.
 
     Raises:
         StorageError: newer version, damage, disk full, not writable.
@@ -98,6 +97,7 @@ class Journal:
     def __init__(self, path: Path | None) -> None:
         self._database = Database(path, MIGRATIONS, Durability.FULL)
         self.ledger = Ledger(self._database)
+        self.captured = Captured(self._database)
 
     def append(
         self,
@@ -116,23 +116,12 @@ class Journal:
             sighted: paths seen on the disk now; the first sighting of a path stays.
             unsighted: paths whose sightings no longer count.
         """
-        outcome: list[Stored] = []
         with self._database.write() as connection:
-            for observation in observations:
-                row = (observation.id, observation.at, received_at, encode(observation))
-                added = connection.execute(
-                    "INSERT INTO observation (id, at, received_at, body) VALUES (?, ?, ?, ?)"
-                    " ON CONFLICT (id) DO NOTHING",
-                    row,
-                ).rowcount
-                outcome.append(Stored.INSERTED if added else Stored.KNOWN)
+            entries = Entries(connection, received_at)
+            outcome = [entries.add(observation) for observation in observations]
             if cursor is not None:
                 connection.execute("INSERT OR REPLACE INTO import_cursor VALUES (?, ?)", cursor)
-            connection.executemany(
-                "INSERT INTO sighting VALUES (?, ?) ON CONFLICT (path) DO NOTHING",
-                [(path, received_at) for path in sighted],
-            )
-            connection.executemany("DELETE FROM sighting WHERE path = ?", [(path,) for path in unsighted])
+            put_sightings(connection, received_at, list(sighted), list(unsighted))
         return outcome
 
     def forget(self, id: str, at: float, unseen: Iterable[str] = ()) -> None:
@@ -141,20 +130,23 @@ class Journal:
         Args:
             id: the observation's.
             at: epoch seconds.
-            unseen: paths that only this observation named; that they were seen on the disk is erased too.
+            unseen: paths that only this observation named; that they were seen on the disk, and notes about
+                them, are erased too. With a provisional one goes what is kept of its session's open turn.
 
         Raises:
             NotFoundError: there is no such observation, or it is forgotten already.
         """
         with self._database.write() as connection:
             row = connection.execute(
-                "SELECT seq FROM observation WHERE id = ? AND body IS NOT NULL", (id,)
+                "SELECT seq, at, body FROM observation WHERE id = ? AND body IS NOT NULL", (id,)
             ).fetchone()
             if row is None:
                 raise unknown_observation(id)
-            connection.execute("UPDATE observation SET body = NULL WHERE seq = ?", row)
+            gone, paths = decode(id, *row[1:]), list(unseen)
+            connection.execute("UPDATE observation SET body = NULL WHERE seq = ?", row[:1])
             connection.execute("INSERT INTO removal (seq, at) VALUES (?, ?)", (row[0], at))
-            connection.executemany("DELETE FROM sighting WHERE path = ?", [(path,) for path in unseen])
+            put_sightings(connection, at, [], paths)
+            erase(connection, gone.session if gone.provisional else None, paths)
         self._database.empty_log()
 
     def get(self, id: str) -> Observation:
@@ -190,15 +182,15 @@ class Journal:
                 if seq in found:
                     yield seq, decode(*found[seq])
 
-    def entries_after(self, seq: int, limit: int) -> list[Entry]:
-        """Return up to `limit` living entries above `seq`, in order of arrival."""
+    def entries_after(self, told: int, limit: int) -> list[Entry]:
+        """Return up to `limit` living entries told after `told`, in the order of their last telling."""
         with self._database.read() as connection:
             rows = connection.execute(
-                "SELECT seq, id, at, body FROM observation WHERE seq > ? AND body IS NOT NULL"
-                " ORDER BY seq LIMIT ?",
-                (seq, limit),
+                "SELECT seq, id, at, body, told FROM observation WHERE told > ? AND body IS NOT NULL"
+                " ORDER BY told LIMIT ?",
+                (told, limit),
             ).fetchall()
-        return [Entry(row[0], decode(row[1], row[2], row[3])) for row in rows]
+        return [Entry(row[0], decode(row[1], row[2], row[3]), row[4]) for row in rows]
 
     def removals_after(self, number: int) -> list[Removal]:
         """Return the removals above `number`, oldest first."""
@@ -209,7 +201,7 @@ class Journal:
         return [Removal(*row) for row in rows]
 
     def head(self) -> Head:
-        """Return the numbers of the last living entry, and of the last of everything else that is left."""
+        """Return the numbers of the last living telling, and of the last of everything else that is left."""
         return self._last("FROM observation WHERE body IS NOT NULL", "SELECT MAX(number) FROM edge")
 
     def written(self) -> Head:
@@ -218,7 +210,7 @@ class Journal:
 
     def _last(self, entries: str, minted: str) -> Head:
         numbers = (
-            f"SELECT MAX(seq) {entries}",
+            f"SELECT MAX(told) {entries}",
             "SELECT MAX(number) FROM removal",
             minted,
             "SELECT MAX(number) FROM verdict",

@@ -115,7 +115,7 @@ def project(
             freshness.disturbed(disturbance)
             claimed |= disturbance.claimed
             freshness.around(entry.seq for entry in ordered)
-            _mark(connection, "entries", max(entry.seq for entry in ordered))
+            _mark(connection, "entries", max(entry.told for entry in ordered))
             _count(connection, "applied", len(ordered))
             _count(connection, "observations", len(ordered))
         if ledger is not None:
