@@ -1,0 +1,115 @@
+"""Owns the titles of turns: the first words of a prompt or an answer that say something, or the files.
+
+It is not a summary: a title is a cut of what was written, without its markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from graphmem.text import HAN
+
+LONGEST_TITLE = 80
+_MOST_LOOKED_AT = 4_096
+_NAMED_FILES = 2
+
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_TAG = re.compile(r"</?[A-Za-z][\w:.-]{0,40}(?:\s[^<>]{0,200})?/?>")
+_LINE_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)、]\s*|\|)+")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|`+|~~")
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
+_FOLDERS = re.compile(r"(?<![\w.])@?(?:[A-Za-z]:[\\/]|~?[\\/])(?:[^\s\\/:*?\"'<>|]+[\\/])+(?=[^\s\\/])")
+_SENTENCE_END = re.compile(r"(?<=[。！？；])|(?<=[.!?])(?=\s)")
+_ABBREVIATED = re.compile(r"(?:^|\s)(?:e\.g|i\.e|etc|vs|cf|no|approx|\d+|[A-Za-z])\.$", re.IGNORECASE)
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+_EDGES = " \t\"'“”‘’「」『』《》*_:：,，;；、.。…-–—>|"
+_WORD = re.compile(rf"[{HAN}]|[^\W_]+(?:'[a-z]+)?")
+_ONE_NAME = re.compile(r"@?[\w.~-]*[\\/.][\w.\\/~:-]*|/[\w:-]+")
+_HAN = re.compile(f"[{HAN}]")
+
+_POOR = """
+a again agreed ahead alright and carry continue do done exactly fine first go going good great hello hey
+hi it keep lets let's let now next ok okay on perfect please pls proceed resume retry right same second
+start sure thank thanks that the then third this too try yeah yep yes you y n no nope option
+"""
+_POOR_WORDS = frozenset(_POOR.split())
+_POOR_CHINESE = re.compile(
+    "(?:请|你|您|再|就|那|先|一下|吧|了|的|啊|呢|嗯|哦|继续|接着|往下|下一步|做|改|来|执行|开始|干|好|行|可以|是|对|没错|"
+    "没问题|不错|谢谢|多谢|同意|确认|重试|试试|第|个|方案|一|二|三|四|你好|您好|hi|ok)+",
+    re.IGNORECASE,
+)
+
+
+def title_of(text: str) -> str:
+    """Return the first sentence of a text that says something, at most 80 characters; "" if none does."""
+    for line in _lines(text[:_MOST_LOOKED_AT]):
+        for sentence in _sentences(_LINE_MARK.sub("", line)):
+            title = _plain(sentence)
+            if _says_something(title):
+                return shortened(title)
+    return ""
+
+
+def title_of_files(verb: str, paths: Sequence[str]) -> str:
+    """Return a title such as "Change a.ts, b.ts and 3 more"; "" without files."""
+    if not paths:
+        return ""
+    names = list(dict.fromkeys(re.split(r"[\\/]", path.rstrip("\\/"))[-1] for path in paths))
+    rest = len(names) - _NAMED_FILES
+    named = ", ".join(shortened(name, 32) for name in names[:_NAMED_FILES])
+    return f"{verb} {named} and {rest} more" if rest > 0 else f"{verb} {named}"
+
+
+def shortened(text: str, most: int = LONGEST_TITLE) -> str:
+    """Return the text cut to `most` characters, at a word's end where one is near."""
+    if len(text) <= most:
+        return text
+    head = text[: most - 1]
+    space = head.rfind(" ")
+    if space > most * 2 // 3:
+        head = head[:space]
+    return head.rstrip(_EDGES) + "…"
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines that are the writer's own words: no code block, no quotation, no lone tag."""
+    is_code = False
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            is_code = not is_code
+        elif not is_code and not line.lstrip().startswith(">"):
+            yield line
+
+
+def _sentences(line: str) -> Iterator[str]:
+    """Yield the sentences of a line; an abbreviation's full stop ends none."""
+    held = ""
+    for piece in _SENTENCE_END.split(line):
+        held += piece
+        if not _ABBREVIATED.search(held):
+            yield held
+            held = ""
+    if held:
+        yield held
+
+
+def _plain(sentence: str) -> str:
+    """Return a sentence without markup, addresses and the folders of absolute paths."""
+    text = _LINK.sub(r"\1", _TAG.sub(" ", sentence))
+    text = _FOLDERS.sub("", _ADDRESS.sub(" ", text))
+    text = _EMPHASIS.sub("", _UNSEEN.sub(" ", text))
+    text = " ".join(text.split()).lstrip(_EDGES)
+    return text.rstrip(_EDGES)
+
+
+def _says_something(title: str) -> bool:
+    words = [word.lower() for word in _WORD.findall(title)]
+    if not words or _ONE_NAME.fullmatch(title):
+        return False
+    if _HAN.search(title):
+        rest = "".join(words)
+        return _POOR_CHINESE.fullmatch(rest) is None
+    telling = [word for word in words if word not in _POOR_WORDS and not word.isdigit()]
+    return bool(telling) and len("".join(telling)) > 1
