@@ -28,6 +28,8 @@ GOOD, FAILED, WRONG_USE, STOPPED = 0, 1, 2, 130
 # In the order they are listed: what a new user needs first.
 COMMANDS = {
     "demo": "cli_demo",
+    "init": "cli_init",
+    "uninstall": "cli_init",
     "import": "cli_import",
     "impact": "cli_impact",
     "search": "cli_search",

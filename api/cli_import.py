@@ -67,7 +67,7 @@ def _import(invocation: Invocation, source: HistorySource) -> int:
     with invocation.backend() as backend, ProgressBar("Importing") as progress:
         slug = _target(invocation, backend, source)
         report = backend.import_history(slug, source, progress)
-    invocation.answer(report, lambda screen: _show(screen, report, slug))
+    invocation.answer(report, lambda screen: show_report(screen, report, slug))
     refused = report["rejected"]
     for problem in report["problems"][:_NAMED_PROBLEMS]:
         click.echo(clean(problem), err=True)
@@ -97,7 +97,8 @@ def _target(invocation: Invocation, backend: Backend, source: HistorySource) -> 
     return slug
 
 
-def _show(screen: Screen, report: Shape, slug: str) -> None:
+def show_report(screen: Screen, report: Shape, slug: str) -> None:
+    """Print what an import took and left out."""
     things = "commit" if report["source"] == "git" else "observation"
     taken = counted(report["accepted"], f"new {things}")
     screen.line(

@@ -84,6 +84,12 @@ def user_name() -> str:
         return "somebody"
 
 
+def client_folder(variable: str | None, usual: str) -> Path:
+    """Return a client's folder for the user: what `variable` names, or `usual` in the home folder."""
+    named = os.environ.get(variable) if variable is not None else None
+    return Path(named).expanduser().absolute() if named else Path.home() / usual
+
+
 def _unusable(error: ValidationError, home: Path) -> InvalidInputError:
     field = str(error.errors()[0]["loc"][0])
     option = "--port, " if field == "port" else ""
