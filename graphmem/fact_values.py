@@ -1,0 +1,222 @@
+"""Owns how a sentence gives something a value: subject, attribute and value, English and Chinese.
+
+It is not whether the sentence is worth keeping as something else (that is `facts`). Where it could as well be
+talk, nothing is found. Sentences are bounded by the caller, so the patterns are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from graphmem.text import HAN, stem
+
+
+class Assignment(NamedTuple):
+    """What has which value: `access_token`, `ttl`, `900`; a bare subject has the attribute `value`."""
+
+    subject: str
+    attribute: str
+    value: str
+
+
+_ATTRIBUTE_WORDS = """
+address algorithm base baseurl batch branch bucket budget cache capacity channel count currency database db
+deadline default delay depth domain duration encoding endpoint engine expiration expiry format framework
+frequency host hostname interval key language length level library license lifetime limit locale location
+maintainer mode name owner parent password path period policy port prefix protocol quota queue rate region
+retries retry root runtime schema schedule size strategy suffix table threshold timeout timezone topic ttl
+uri url user username version width window zone
+"""
+_HAN_ATTRIBUTE_WORDS = """
+过期时间 超时时间 重试次数 默认值 基础路径 根路径 并发数 有效期 负责人 前缀 后缀 时间 端口 地址 版本 超时
+上限 下限 路径 格式 名称 名字 数量 大小 周期 间隔 频率 长度 分支 数据库 语言 时区 域名 主机 密钥 编码 目录
+阈值 次数 容量 限额 区域 框架 引擎 币种 精度 队列 主题 模式 级别 期限 单位 协议 深度 宽度 配额 策略 位置
+"""
+_LABEL_WORDS = """
+answer caution commit e.g error example failed failure fix feat chore docs refactor style test perf build ci
+expected actual fyi goal hint idea important info input issue note notes output problem question reason
+reminder result results steps step summary task tip title todo update usage warning context prompt user
+assistant system file files path url see ps edit cause status plan decision rule background
+"" answer caution commit e.g error example failed failure fix feat chore docs refactor style test perf build
+ci expected actual fyi goal hint idea important info input issue note notes output problem question reason
+reminder result results steps step summary task tip title todo update usage warning context prompt user
+assistant system file files path url see ps edit cause status plan decision rule background ""
+"""
+_ATTRIBUTES = frozenset(_ATTRIBUTE_WORDS.split())
+_HAN_ATTRIBUTES = _HAN_ATTRIBUTE_WORDS.split()
+_LABELS = frozenset(_LABEL_WORDS.split())
+_NO_SUBJECT = re.compile(
+    r"(?:it|this|that|these|those|which|what|there|here|he|she|they|i|you|who|everything|something|nothing"
+    r"|one"
+    r"|my|your|let|if|when|once|after|before|because|since|while|although|make|so|then)\b"
+    r"|[这那它此你他她把将请让被如等当先再若]",
+    re.IGNORECASE,
+)
+_NO_VALUE = re.compile(
+    r"(?:not|no|wrong|missing|broken|too|very|being|been|also|same|the|a|an|fine|correct|ok|okay|used|set"
+    r"|defined"
+    r"|required|needed|important|unclear|still|only|always|never|in|on|at|by|to|for|from|with|what|how|why"
+    r"|where"
+    r"|that|this|it|more|less|slow|fast|empty|full|good|bad|up|down|out|ready|done|just|set|optional|unknown"
+    r"|different|great|here|there|like|about|something|anything|nothing)\b|[什怎哪谁不没]|多少",
+    re.IGNORECASE,
+)
+_TELLING = re.compile(r"[/\\_@#\d]|[A-Z]|\w\.\w|^[`\"'“]|^(?:true|false|null|none|enabled|disabled)$")
+_NO_USER = re.compile(
+    r"(?:\b(?:will|would|should|shall|can|could|may|might|must|to|please|not|never|always|i|you|and|or|now)"
+    r"|统一|以后都?|一律|必须|优先|建议|可以|应该|不要|.*把.*)$",
+    re.IGNORECASE,
+)
+_PARTICIPLE = re.compile(r"\w+(?:ing|ed)$")
+_TAIL = re.compile(
+    r"(?:[,;，；]\s*|\s[-—]+\s|\s(?:because|since|as|so|but|which|when|if|in order|instead of"
+    r"|rather than)\s|[（(])"
+)
+_EDGES = " \t`\"'“”‘’「」*.。!！，,；;"
+_ARROW = re.compile(
+    r"(?P<s>[^:：=]{1,80}?)\s*[:：=]?\s*(?P<a>[^\s:：=]{1,40})\s*(?:->|→|=>)\s*(?P<v>.{1,80})$"
+)
+_MOVES = (
+    r"(?:changed|moved|switched|increased|decreased|raised|lowered|reduced|bumped|upgraded|downgraded"
+    r"|extended"
+    r"|shortened|updated|renamed|went|cut)"
+)
+_CHANGED = re.compile(
+    rf"(?P<s>[^,;:]{{1,80}}?)\s(?:(?:is|was|were|has been|have been|got)\s(?:now\s)?(?:{_MOVES}|set|fixed)"
+    rf"|{_MOVES})"
+    r"\s(?:from\s.{1,40}?\s)?to\s(?P<v>.{1,80})$"
+)
+_ACTIVE = re.compile(
+    rf"(?:i|we)(?:'ve| have)?\s(?:now\s|just\s|also\s)?(?:{_MOVES}|set)\s(?P<s>[^,;:]{{1,80}}?)"
+    r"\s(?:from\s.{1,40}?\s)?to\s(?P<v>.{1,80})$",
+    re.IGNORECASE,
+)
+_EQUALS = re.compile(r"(?P<s>[^=:：<>!]{1,60}?)\s*(?:=|==|:=)\s*(?P<v>[^=].{0,79})$")
+_COLON = re.compile(r"(?P<s>[^:：]{1,40}?)\s*[:：]\s*(?P<v>[^:：\s].{0,79})$")
+_HEDGE = r"(?:now |currently |probably |maybe |still |always |temporarily |for now )?"
+_IS = re.compile(rf"(?P<s>[^,;:]{{1,80}}?)\s(?:is|are|will be|remains)\s{_HEDGE}(?P<v>.{{1,80}})$")
+_USES = re.compile(
+    r"(?P<s>[^,;:]{1,60}?)\s(?:now\s|currently\s|probably\s)?(?P<r>uses?|runs? on|listens? on|lives? in"
+    r"|(?:is|are) (?:now )?(?:stored in|hosted on|written in|built with|deployed (?:on|to|with)|served by)"
+    r"|connects? to|talks? to|reads? from|writes? to)\s(?P<v>.{1,60})$"
+)
+_HAN_CHANGED = re.compile(
+    r"(?P<s>[^，,：:。]{1,40}?)\s?(?:已经?|现在|目前|大概|可能)?(?:从\s?[^，,]{1,30}?\s?)?"
+    r"(?:改为|改成|改到|调整[为到成]|调[到成]|设[为成]|设置[为成]|设定为|变[成为]|升级?[到为]|降[到为低]到?"
+    r"|提高到"
+    r"|缩短[到为]|延长[到为]|迁移?到|换成|切换?到|更新[为到])了?\s?(?P<v>.{1,60})$"
+)
+_HAN_IS = re.compile(
+    r"(?P<s>[^，,：:。]{1,40}?)\s?(?:就|现在|目前|默认|大概|可能|应该|暂时|暂定|仍然?|还)?(?:是|为"
+    r"|等于)\s?(?P<v>.{1,60})$"
+)
+_HAN_USES = re.compile(
+    r"(?P<s>[^，,：:。]{1,30}?)\s?(?:现在|目前|大概|可能|暂时)?(?P<r>使用|用的是|采用的是|基于|依赖于?"
+    r"|部署在|运行在|跑在|存放?在"
+    r"|存储在|放在|监听在?)(?:的是)?\s?(?P<v>[^，,]{1,60})$"
+)
+_HAN_RELATIONS = {"用的是": "使用", "采用的是": "使用", "跑在": "运行在", "放在": "存放在", "存在": "存放在"}
+_HAN_ONLY = re.compile(f"[{HAN}]+$")
+_HAN_ANY = re.compile(f"[{HAN}]")
+_ARTICLE = re.compile(r"(?:the|a|an|our|its|current|new|all)\s+", re.IGNORECASE)
+_OF = re.compile(r"(?P<a>[^\s]+(?:\s[^\s]+)?)\s(?:of|for|in)\s(?P<s>.+)$")
+_HAN_LEAD = re.compile(r"(?:目前|现在|当前|另外|其中|我们的?|项目的?|注意)\s?")
+
+
+def assigned(sentence: str) -> Assignment | None:
+    """Return what a sentence gives which value, None where it gives none; the value is the new one."""
+    said = sentence.strip().rstrip("。.!！；;").strip()
+    for pattern in (_ARROW, _CHANGED, _ACTIVE, _EQUALS, _USES, _COLON, _IS):
+        found = pattern.match(said)
+        if found is not None and (made := _made(found, pattern)) is not None:
+            return made
+    if not _HAN_ANY.search(said):
+        return None
+    plain = _HAN_LEAD.sub("", said, count=1) if _HAN_LEAD.match(said) else said
+    for pattern in (_HAN_CHANGED, _HAN_USES, _HAN_IS):
+        found = pattern.match(plain)
+        if found is not None and (made := _made(found, pattern)) is not None:
+            return made
+    return None
+
+
+def _made(found: re.Match[str], pattern: re.Pattern[str]) -> Assignment | None:
+    name = found["s"].strip(_EDGES)
+    value = _value(found["v"])
+    if not name or not value or _NO_SUBJECT.match(name) or len(name.split()) > 7 or len(value.split()) > 8:
+        return None
+    if pattern in (_EQUALS, _COLON, _ARROW) and name.casefold().split()[-1] in _LABELS:
+        return None
+    relation = found.groupdict().get("r")
+    if relation is not None:
+        return _related(name, relation, value)
+    subject, attribute = _named(name)
+    telling = bool(_TELLING.search(value))
+    if pattern in (_ARROW, _EQUALS, _CHANGED, _HAN_CHANGED, _ACTIVE):
+        fits = telling or (attribute != "value" and not _NO_VALUE.match(value))
+    elif _NO_VALUE.match(value):
+        fits = False
+    elif attribute != "value" or _is_attribute(subject):
+        fits = telling or not (_PARTICIPLE.match(value) or len(value.split()) > 3 or value.endswith("的"))
+    else:
+        fits = telling and _is_identifier(name) and len(value.split()) <= 4
+    return Assignment(subject, attribute, value) if fits else None
+
+
+def _related(name: str, relation: str, value: str) -> Assignment | None:
+    if _NO_USER.search(name) or name.casefold().endswith(" we"):
+        return None
+    if not _TELLING.search(value) or (_NO_VALUE.match(value) and not re.search(r"[A-Z\d/]", value)):
+        return None
+    words = relation.casefold().removeprefix("is ").removeprefix("are ").removeprefix("now ").split()
+    attribute = " ".join(
+        [words[0] if words[0].endswith(("d", "n", "t")) else stem(words[0]) + "s", *words[1:]]
+    )
+    if _HAN_ANY.search(relation):
+        attribute = _HAN_RELATIONS.get(relation, relation)
+    subject = _plain(name)
+    return Assignment("project" if subject in ("we", "我们") else subject, attribute, value)
+
+
+def _value(text: str) -> str:
+    cut = _TAIL.split(text.strip(), maxsplit=1)[0].strip(_EDGES)
+    return _ARTICLE.sub("", cut, count=1) if _ARTICLE.match(cut) else cut
+
+
+def _plain(text: str) -> str:
+    """Return a name without article and quotes, in folded case."""
+    bare = text.strip(_EDGES)
+    if _ARTICLE.match(bare):
+        bare = _ARTICLE.sub("", bare, count=1)
+    return " ".join(re.sub(r"[`\"'“”]", "", bare).casefold().split())
+
+
+def _named(name: str) -> tuple[str, str]:
+    """Return subject and attribute of a name such as `the API base`, `port of the server`, 接口前缀."""
+    whole = name.strip(_EDGES)
+    for mark in ("'s ", "’s ", "的"):
+        owner, _, attribute = whole.rpartition(mark)
+        if owner and attribute:
+            return _plain(owner), _plain(attribute)
+    found = _OF.match(_plain(whole))
+    if found is not None and _is_attribute(_plain(found["a"])):
+        return _plain(found["s"]), _plain(found["a"])
+    plain = _plain(whole)
+    first, _, last = plain.rpartition(" ")
+    if first and _is_attribute(last):
+        return first, last
+    for attribute in _HAN_ATTRIBUTES:
+        if plain.endswith(attribute) and len(plain) > len(attribute):
+            return plain.removesuffix(attribute).strip(), attribute
+    return plain, "value"
+
+
+def _is_attribute(word: str) -> bool:
+    last = word.split()[-1] if word.split() else ""
+    return last in _ATTRIBUTES or stem(last) in _ATTRIBUTES or last in _HAN_ATTRIBUTES
+
+
+def _is_identifier(name: str) -> bool:
+    """Return whether a name is one word that looks like code, or a setting in capitals."""
+    return " " not in name and bool(re.search(r"[_.\d]|[a-z][A-Z]|^[A-Z][A-Z\d]+$", name))
