@@ -1,7 +1,7 @@
 """Owns what the hooks of Codex CLI tell and how they are answered.
 
 It is not its rollout files, nor its settings. Seen with 0.171: `turn_id` names the turn; edits are patches,
-whose paths are relative to `cwd`; there is no tool to read with, so what shell commands name is what was read;
+whose paths are relative to `cwd`; there is no tool to read with, so what shell commands name was read;
 a call that failed says so in the exit code its response begins with.
 """
 

@@ -109,7 +109,7 @@ def _known(told: Event, what: str, subject: str = "") -> Event:
 
 
 def _tool_call(raw: Mapping[str, object], told: Event, phase: Phase) -> Event | None:
-    if phase is Phase.DONE and (has_failed(raw) or has_failed(raw, "tool_output")):
+    if phase is Phase.DONE and has_failed(raw):
         phase = Phase.FAILED
     call, given = text(raw, "tool_use_id"), _input(raw)
     told = replace(told, call=call, phase=phase, key=call_key(call, phase))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from graphmem.events import Phase
 
-_EXIT_CODE = re.compile(r"\s*Exit code:? (-?\d+)\b")
+_EXIT_CODE = re.compile(r"(?:Exit code:?|Process exited with code|\{\"exitCode\":) ?-?(\d{1,9})")
 _NONE: Mapping[str, object] = {}
 
 
@@ -36,25 +36,34 @@ def texts(raw: Mapping[str, object], name: str) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
-def has_failed(raw: Mapping[str, object], response: str = "tool_response") -> bool:
+def has_failed(raw: Mapping[str, object]) -> bool:
     """Whether a tool call that has come back tells that it failed.
 
-    It does so in the field `ok` of a reduced event; in a whole one in its response, by `is_error`, `success`,
-    an `error` that is not empty, or a text that begins with an exit code other than 0.
+    A reduced event does so in the field `ok`; a whole one in itself or in its response, by the flags and codes
+    that clients use, the same that the reduction looks at.
     """
-    if raw.get("ok") is False or raw.get("is_error") is True:
+    if raw.get("ok") is False:
         return True
-    answer = raw.get(response)
+    answer = raw.get("tool_response", raw.get("tool_output"))
     if isinstance(answer, str):
-        found = _EXIT_CODE.match(answer)
-        return found is not None and int(found[1]) != 0
-    told = mapping(raw, response)
-    return told.get("is_error") is True or told.get("success") is False or text(told, "error") != ""
+        code = _EXIT_CODE.match(answer)
+        return answer.startswith("<tool_use_error>") or (code is not None and int(code[1]) != 0)
+    return any(_tells_failure(facts) for facts in (raw, answer) if isinstance(facts, dict))
+
+
+def _tells_failure(facts: Mapping[str, object]) -> bool:
+    return (
+        facts.get("success") is False
+        or any(facts.get(name) is True for name in ("is_error", "isError", "interrupted"))
+        or any(facts.get(name) not in (None, 0, "") for name in ("exit_code", "exitCode", "error"))
+    )
 
 
 def has_created(raw: Mapping[str, object]) -> bool:
     """Whether a tool call made a file that was not there before."""
-    return raw.get("created") is True or text(mapping(raw, "tool_response"), "type") == "create"
+    answer = mapping(raw, "tool_response")
+    is_new = "filePath" in answer and answer.get("originalFile", "") is None
+    return raw.get("created") is True or answer.get("type") == "create" or is_new
 
 
 def call_key(call: str, phase: Phase) -> str:

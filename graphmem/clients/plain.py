@@ -1,7 +1,8 @@
-"""Owns the neutral JSON: events and advice in GraphMem's own words, for programs that are no known client.
+"""Owns the neutral JSON: events and advice in GraphMem's own words, in memory.
 
-It is not a client's dialect; it is the twin that the other adapters are held against, and what a program of
-one's own sends to `/hooks/plain`. Fields, all but the first two optional:
+It is not a client's dialect; it is the twin that the other adapters are held against, for tests and for what
+replays sessions within a process. It is not reached from outside: what comes in there keeps the fields of known
+clients only, and a program of one's own observes. Fields, all but the first two optional:
 
     event    "session started", "prompt", "read", "searched", "edited", "command run", "turn ended",
              "session ended"
@@ -32,7 +33,7 @@ _CHANGES = {change.value: change for change in FileChange}
 
 
 class Plain:
-    """The adapter of programs that speak GraphMem's own words."""
+    """The adapter of what speaks GraphMem's own words."""
 
     @property
     def name(self) -> str:

@@ -11,10 +11,9 @@ from types import MappingProxyType
 from graphmem.clients.claude_code import ClaudeCode
 from graphmem.clients.codex import Codex
 from graphmem.clients.cursor import Cursor
-from graphmem.clients.plain import Plain
 from graphmem.clients.port import ClientAdapter
 
-_ALL: tuple[ClientAdapter, ...] = (ClaudeCode(), Codex(), Cursor(), Plain())
+_ALL: tuple[ClientAdapter, ...] = (ClaudeCode(), Codex(), Cursor())
 
 ADAPTERS: Mapping[str, ClientAdapter] = MappingProxyType({adapter.name: adapter for adapter in _ALL})
-"""Every adapter by its client's name."""
+"""The adapter of each client that can be heard from outside, by the client's name."""
