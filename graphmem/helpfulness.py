@@ -31,7 +31,8 @@ def judged(
         path: the file it was given about, which counts for nothing.
         opened: files read in the same turn after the note.
         changed: files changed in the same turn after the note, in order.
-        known_before: files the session had read or changed before the note; changing these was no miss.
+        known_before: files the session had read or changed before the note, and those other notes named;
+            changing these was no miss.
     """
     names = dict.fromkeys(file for file in named if file != path)
     was_opened, was_changed = set(opened), set(changed)

@@ -7,6 +7,7 @@ stays small however many events a turn has.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
@@ -168,9 +169,9 @@ def _text(value: object) -> str:
 
 
 def _number(value: object) -> float:
-    if type(value) not in (int, float):
-        raise TypeError(f"{value!r} is no number")
-    return float(value)  # type: ignore[arg-type]
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
+        raise TypeError(f"{value!r} is no time")
+    return float(value)
 
 
 def _optional(make: Callable[[Any], _Made], value: object) -> _Made | None:

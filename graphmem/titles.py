@@ -13,18 +13,22 @@ from graphmem.text import HAN
 LONGEST_TITLE = 80
 _MOST_LOOKED_AT = 4_096
 _NAMED_FILES = 2
+_LONGEST_NAME = 28
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _TAG = re.compile(r"</?[A-Za-z][\w:.-]{0,40}(?:\s[^<>]{0,200})?/?>")
 _LINE_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)、]\s*|\|)+")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
-_EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|`+|~~")
-_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
+_EMPHASIS = re.compile(r"(?<![\w/*])(\*{1,3}|~~)(?=[^\s*])(.{1,200}?)(?<=[^\s*/])\1(?!\w)|`+")
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://([^\s/?#]*)[^\s，。)]*", re.IGNORECASE)
 _FOLDERS = re.compile(r"(?<![\w.])@?(?:[A-Za-z]:[\\/]|~?[\\/])(?:[^\s\\/:*?\"'<>|]+[\\/])+(?=[^\s\\/])")
 _SENTENCE_END = re.compile(r"(?<=[。！？；])|(?<=[.!?])(?=\s)")
 _ABBREVIATED = re.compile(r"(?:^|\s)(?:e\.g|i\.e|etc|vs|cf|no|approx|\d+|[A-Za-z])\.$", re.IGNORECASE)
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
-_EDGES = " \t\"'“”‘’「」『』《》*_:：,，;；、.。…-–—>|"
+_UNSEEN = re.compile(
+    r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
+_EDGES = " \t*:：,，;；、.。…-–—>|"
+_QUOTED = re.compile(r"[\"'“‘「『](.*)[\"'”’」』]")
 _WORD = re.compile(rf"[{HAN}]|[^\W_]+(?:'[a-z]+)?")
 _ONE_NAME = re.compile(r"@?[\w.~-]*[\\/.][\w.\\/~:-]*|/[\w:-]+")
 _HAN = re.compile(f"[{HAN}]")
@@ -45,8 +49,8 @@ _POOR_CHINESE = re.compile(
 def title_of(text: str) -> str:
     """Return the first sentence of a text that says something, at most 80 characters; "" if none does."""
     for line in _lines(text[:_MOST_LOOKED_AT]):
-        for sentence in _sentences(_LINE_MARK.sub("", line)):
-            title = _plain(sentence)
+        for sentence in _sentences(_plain(_LINE_MARK.sub("", line))):
+            title = _unquoted(sentence.strip(_EDGES)).strip(_EDGES)
             if _says_something(title):
                 return shortened(title)
     return ""
@@ -58,7 +62,7 @@ def title_of_files(verb: str, paths: Sequence[str]) -> str:
         return ""
     names = list(dict.fromkeys(re.split(r"[\\/]", path.rstrip("\\/"))[-1] for path in paths))
     rest = len(names) - _NAMED_FILES
-    named = ", ".join(shortened(name, 32) for name in names[:_NAMED_FILES])
+    named = ", ".join(shortened(name, _LONGEST_NAME) for name in names[:_NAMED_FILES])
     return f"{verb} {named} and {rest} more" if rest > 0 else f"{verb} {named}"
 
 
@@ -95,13 +99,17 @@ def _sentences(line: str) -> Iterator[str]:
         yield held
 
 
-def _plain(sentence: str) -> str:
-    """Return a sentence without markup, addresses and the folders of absolute paths."""
-    text = _LINK.sub(r"\1", _TAG.sub(" ", sentence))
-    text = _FOLDERS.sub("", _ADDRESS.sub(" ", text))
-    text = _EMPHASIS.sub("", _UNSEEN.sub(" ", text))
-    text = " ".join(text.split()).lstrip(_EDGES)
-    return text.rstrip(_EDGES)
+def _plain(line: str) -> str:
+    """Return a line without markup, with addresses cut to their hosts and absolute paths to their names."""
+    text = _LINK.sub(r"\1", _TAG.sub(" ", _UNSEEN.sub(" ", line)))
+    text = _FOLDERS.sub("", _ADDRESS.sub(r"\1", text))
+    text = _EMPHASIS.sub(lambda found: found[2] or "", text)
+    return " ".join(text.split())
+
+
+def _unquoted(sentence: str) -> str:
+    whole = _QUOTED.fullmatch(sentence)
+    return whole[1] if whole else sentence
 
 
 def _says_something(title: str) -> bool:
