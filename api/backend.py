@@ -108,5 +108,11 @@ class Backend(Protocol):
     def stats(self, project: str) -> Shape:
         """Return counts and sizes, a `StatsOut`."""
 
+    def captures(self, project: str, session: str | None) -> Shape:
+        """Return whether work is recorded, a `CaptureOut`."""
+
+    def set_capturing(self, project: str, on: bool, session: str | None) -> Shape:
+        """Switch recording for the project or for one session, and return a `CaptureOut`."""
+
     def import_history(self, project: str, source: HistorySource, progress: Progress) -> Shape:
         """Import and return the `ImportReportOut`; KeyboardInterrupt stops cleanly and is raised again."""

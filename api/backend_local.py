@@ -22,6 +22,7 @@ from api.backend import (
     Shape,
 )
 from api.backend_graph_local import LocalGraph
+from api.schemas_capture import CaptureOut
 from graphmem import Memory
 from graphmem.instant import from_iso
 from graphmem.model import ObservationFilter
@@ -108,6 +109,16 @@ class LocalBackend:
     def stats(self, project: str) -> Shape:
         """Return counts and sizes."""
         return _plain(schemas.StatsOut.of(self._memory.project(project).stats()))
+
+    def captures(self, project: str, session: str | None) -> Shape:
+        """Return whether work is recorded."""
+        enabled = self._memory.project(project).captures(session)
+        return _plain(CaptureOut(enabled=enabled, session=session))
+
+    def set_capturing(self, project: str, on: bool, session: str | None) -> Shape:
+        """Switch recording for the project or for one session."""
+        self._memory.project(project).set_capturing(on, session)
+        return self.captures(project, session)
 
     def import_history(self, project: str, source: HistorySource, progress: Progress) -> Shape:
         """Import and return the report; Ctrl-C ends it after what is in hand, and the report says so."""

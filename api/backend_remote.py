@@ -100,6 +100,14 @@ class RemoteBackend:
         """Return counts and sizes."""
         return self._client.get(project_route(project, "stats"))
 
+    def captures(self, project: str, session: str | None) -> Shape:
+        """Return whether work is recorded."""
+        return self._client.get(project_route(project, "capture"), session=session)
+
+    def set_capturing(self, project: str, on: bool, session: str | None) -> Shape:
+        """Switch recording for the project or for one session."""
+        return self._client.put(project_route(project, "capture"), {"enabled": on, "session": session})
+
     def sign_in_link(self) -> Shape:
         """Return a one-time link that signs a browser in."""
         return self._client.post("/v1/links", {})

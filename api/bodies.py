@@ -45,6 +45,15 @@ class ProjectIn(Body):
     slug: ShortText | None = None
 
 
+class CaptureIn(Body):
+    """Whether agents' work is recorded."""
+
+    enabled: Annotated[bool, Field(strict=True)]
+    session: Annotated[ShortText, StringConstraints(min_length=1)] | None = Field(
+        default=None, description="only this session; the project if left out"
+    )
+
+
 class ImpactIn(Body):
     """A question about a set of files."""
 

@@ -56,6 +56,8 @@ COMMANDS = {
     "status": "cli_service",
     "open": "cli_service",
     "doctor": "cli_doctor",
+    "capture": "cli_capture",
+    "hook": "cli_hook",
 }
 
 

@@ -1,6 +1,6 @@
 """Owns `graphmem doctor`: the list of checks with their remedies.
 
-It is not the checks (`api.doctor`).
+It is not the checks (`api.doctor`, `api.client_check`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,17 @@ from api.terminal_text import clean
 @common_options
 @pass_invocation
 def doctor_command(invocation: Invocation) -> int:
-    """Check what GraphMem stands on; every problem comes with its remedy."""
+    """Check what GraphMem stands on, and that the agents' hooks work; every problem comes with its remedy.
+
+    A test event goes through each agent's settings as the agent would send it. It is never recorded.
+    """
+    from api.client_check import examine_clients
     from api.doctor import Check, Outcome, examine
+    from api.setting_up import place_of
     from graphmem.home import Home
 
-    checks = list(examine(Home(invocation.settings().home)))
+    home = Home(invocation.settings().home)
+    checks = [*examine(home), *examine_clients(home, place_of(invocation).root)]
     problems = sum(check.outcome is Outcome.PROBLEM for check in checks)
     warnings = sum(check.outcome is Outcome.WARNING for check in checks)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from api.setting_up import Setup
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
-_CLIENT_NAMES = ("claude-code", "codex", "cursor")
+CLIENT_NAMES = ("claude-code", "codex", "cursor")
 
 
 def _client_and_scope(command: Decorated) -> Decorated:
@@ -29,7 +29,7 @@ def _client_and_scope(command: Decorated) -> Decorated:
         click.option(
             "--client",
             "clients",
-            type=click.Choice(_CLIENT_NAMES),
+            type=click.Choice(CLIENT_NAMES),
             multiple=True,
             help="Only this client, present or not; repeatable.",
         ),

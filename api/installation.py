@@ -38,6 +38,7 @@ from graphmem.errors import InvalidInputError
 from graphmem.home import Home, default_home
 
 CLIENTS: Mapping[str, Client] = {client.name: client for client in (CLAUDE_CODE, CODEX, CURSOR)}
+HOOK_PROGRAM = Path(os.path.abspath(graphmem.__file__)).parent / "hook_program.py"
 _PRIVATE_MODE = 0o600
 
 
@@ -72,10 +73,8 @@ def hook_command(client: Client, home: Home) -> str:
     Raises:
         InvalidInputError: a path in it is not UTF-8, which settings can't hold.
     """
-    usual = default_home()
-    program = os.path.join(os.path.dirname(os.path.abspath(graphmem.__file__)), "hook_program.py")
-    named = None if home.path == Path(os.path.abspath(usual)) else str(home.path)
-    command = command_line(os.path.abspath(sys.executable), program, client.name, named)
+    named = None if _is_usual(home.path) else str(home.path)
+    command = command_line(os.path.abspath(sys.executable), str(HOOK_PROGRAM), client.name, named)
     try:
         command.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -84,6 +83,15 @@ def hook_command(client: Client, home: Home) -> str:
             "install GraphMem, or choose a --home, under another name."
         ) from error
     return command
+
+
+def _is_usual(home: Path) -> bool:
+    """Whether the hook program finds this home by itself, also where a client was started from a desktop.
+
+    There the variables of the user's shell are missing, so a default that comes from one must be named.
+    """
+    places = (Path.home() / ".local" / "share", Path.home() / "Library" / "Application Support")
+    return home == default_home() and home.parent in places
 
 
 def user_folder(client: Client) -> Path:

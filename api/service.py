@@ -25,6 +25,7 @@ from fastapi.openapi.utils import get_openapi
 
 from api import (
     faults,
+    routes_capture,
     routes_edges,
     routes_graph,
     routes_impact,
@@ -37,7 +38,7 @@ from api import (
     routes_sessions,
 )
 from api.answers import component_schemas, problems
-from api.bodies import ImpactIn, ImportIn, ProjectIn, QueryIn
+from api.bodies import CaptureIn, ImpactIn, ImportIn, ProjectIn, QueryIn
 from api.bodies_graph import DeclarationIn, VerdictIn, VerdictOnIn
 from api.doorkeeper import Doorkeeper
 from api.guard import OPEN_BY_CODE, OPEN_TO_ALL, Guard
@@ -62,6 +63,7 @@ logger = logging.getLogger("graphmem.service")
 _INCOMING = (
     ObservationIn,
     ProjectIn,
+    CaptureIn,
     ImpactIn,
     QueryIn,
     ImportIn,
@@ -99,6 +101,7 @@ def create_app(memory: Memory, settings: Settings, clock: Callable[[], float] = 
     for routes in (
         routes_service,
         routes_projects,
+        routes_capture,
         routes_observations,
         routes_sessions,
         routes_impact,

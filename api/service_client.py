@@ -71,6 +71,11 @@ class ServiceClient:
         with _faults():
             return _answer(self._http.post(route, content=_json(body), headers=_JSON, timeout=timeout))
 
+    def put(self, route: str, body: object) -> Shape:
+        """Return the answer to a PUT of `body` as JSON."""
+        with _faults():
+            return _answer(self._http.put(route, content=_json(body), headers=_JSON))
+
     @contextmanager
     def lines(self, route: str, body: object) -> Iterator[Iterator[Shape]]:
         """Provide the lines of an answer that comes bit by bit; leaving early tells the service to stop."""

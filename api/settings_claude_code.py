@@ -56,7 +56,6 @@ CLAUDE_CODE = Client(
         "PostToolUse": f"Read|NotebookRead|{_CHANGING}|Grep|Glob",
         "PostToolUseFailure": _CHANGING,
         "Stop": None,
-        "SubagentStop": None,
         "SessionEnd": None,
     },
     is_nested=True,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from api.client_settings import Client, Installed
 
-_TOOLS = "Bash|apply_patch|Edit|Write"
+_CHANGING = "Bash|apply_patch|Edit|Write"
 _STEP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -55,8 +55,8 @@ CODEX = Client(
     matchers={
         "SessionStart": None,
         "UserPromptSubmit": None,
-        "PreToolUse": _TOOLS,
-        "PostToolUse": _TOOLS,
+        "PreToolUse": _CHANGING,
+        "PostToolUse": f"{_CHANGING}|read_file|grep_files|list_dir",
         "Stop": None,
         "SessionEnd": None,
     },

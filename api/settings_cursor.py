@@ -11,6 +11,7 @@ import json
 from api.client_settings import Client
 
 _ANSWER_KEYS = frozenset({"additional_context", "permission", "user_message", "agent_message", "continue"})
+_CHANGING = "Write|Edit|StrReplace|EditNotebook|Delete|Shell"
 
 
 def _complaint(answer: str) -> str | None:
@@ -48,8 +49,8 @@ CURSOR = Client(
     matchers={
         "sessionStart": None,
         "beforeSubmitPrompt": None,
-        "preToolUse": "Write|Delete|Shell",
-        "postToolUse": "Read|Write|Delete|Shell|Grep",
+        "preToolUse": _CHANGING,
+        "postToolUse": f"Read|{_CHANGING}|Grep|Glob|SemanticSearch",
         "afterAgentResponse": None,
         "stop": None,
         "sessionEnd": None,

@@ -121,6 +121,16 @@ class Project:
             files.curator.wipe()
             files.follower.wipe()
 
+    def captures(self, session: str | None = None) -> bool:
+        """Return whether work is recorded here: the project's, and the session's where one is named."""
+        with self._access.use() as files:
+            return files.journal.captured.captures(session or "")
+
+    def set_capturing(self, on: bool, session: str | None = None) -> None:
+        """Switch the recording of agents' work on or off, for the project or for one session of it."""
+        with self._access.use() as files:
+            files.journal.captured.set_capturing(on, session)
+
     def wait_visible(self, timeout: float = 30.0) -> bool:
         """Wait until every question sees what is stored now; False when that takes longer (seconds)."""
         with self._access.use() as files:
