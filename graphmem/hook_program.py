@@ -29,10 +29,9 @@ def is_private(path: str, folder: str | None) -> bool:
 # ---- delivery: reduction, spool, service, start ----------------------------------------------------
 
 _CONNECTED, _READ, _ANSWERED, _LAST = 0.1, 0.15, 0.21, 0.275  # seconds; the last three since the start
-_MOST_READ, _MOST_SENT, _MOST_ANSWER = 8 << 20, 256 << 10, 64 << 10  # bytes
-_MOST_SPOOL, _MOST_LOG, _MOST_TEXT, _MOST_PATHS = 16 << 20, 1 << 20, 4096, 50
+_MOST_READ, _MOST_SENT, _MOST_ANSWER, _MOST_SPOOL, _MOST_LOG = 8 << 20, 256 << 10, 64 << 10, 16 << 20, 1 << 20
+_MOST_TEXT, _MOST_PATHS, _MOST_WORDS, _STARTING = 4096, 50, 200, 20
 _ROUGH, _MARGIN = 16_384, 1024  # how much is looked through for secrets; its end, where one may be cut off
-_STARTING = 20  # seconds within which no second service is started
 _EMPTY = {"claude-code": b"", "codex": b"", "cursor": b"{}"}
 
 # What of an event may pass, and as what; all else, and any value of another type, is left out.
@@ -53,10 +52,9 @@ _INPUT_FIELDS = {
     "script": "command cmd",
     "patch": "input patch",
 }
-_SPEAKING = frozenset(f"{_INPUT_FIELDS['path']} command cmd input patch".split())
+_TELLING = frozenset(f"{_INPUT_FIELDS['path']} command cmd input patch".split())
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"
 _FILE_LINES = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
-_CLOSING = "\"'`)"
 _BREAKS = str.maketrans(dict.fromkeys("\"'`;|&<>()=:,", " "))
 
 
@@ -70,32 +68,30 @@ class _Reduction:
         for kind, names in fields.items():
             for name in names.split():
                 value = raw.get(name)
-                passed: object = value if kind == "flag" and isinstance(value, bool) else None
-                if isinstance(value, str):
-                    passed = self.passed(kind, value)
-                elif isinstance(value, list):
-                    texts = (self.passed(kind, item) for item in value[:_MOST_PATHS] if isinstance(item, str))
-                    passed = [text for text in texts if text is not None] or None
-                if passed is not None:
-                    kept[name] = passed
+                items = value[:_MOST_PATHS] if isinstance(value, list) else [value]
+                passed = [item for item in (self.passed(kind, item) for item in items) if item is not None]
+                if passed:
+                    kept[name] = passed if isinstance(value, list) else passed[0]
         return kept
 
-    def passed(self, kind: str, value: str) -> str | None:
-        if kind == "flag" or (kind == "path" and self.is_hidden(value)):
+    def passed(self, kind: str, value: object) -> str | bool | None:
+        if kind == "flag" or not isinstance(value, str):
+            return value if kind == "flag" and isinstance(value, bool) else None
+        if (kind == "path" and self.is_hidden(value)) or (kind == "patch" and _BEGIN not in value):
             return None
+        if kind == "patch":
+            value = value[value.index(_BEGIN) : max(value.rfind(_END), 0) + len(_END)]
         if kind in ("script", "patch"):
-            value = self.bare(value, kind == "patch")[: _ROUGH + 1]
-            words = [
-                word for word in value.translate(_BREAKS).split() if not {".", "/", "\\"}.isdisjoint(word)
-            ]
-            for word in sorted(words[:200], key=len, reverse=True):
+            value = self.bare(value)[: _ROUGH + 1]
+            words = (word for word in value.translate(_BREAKS).split() if "." in word or "/" in word)
+            for word in sorted({*words}, key=len)[:-_MOST_WORDS:-1]:
                 value = value.replace(word, "[private]") if self.is_hidden(word) else value
         if kind not in ("name", "path"):
             clean, found = redact(value[:_ROUGH])
             for secret, number in found.items():
                 self.counts[secret] = self.counts.get(secret, 0) + number
             value = clean if len(value) <= _ROUGH else clean[:-_MARGIN]
-        # On a character, and without half surrogates, which no text in UTF-8 can hold.
+        # Ending on a character, and without half surrogates, which no text in UTF-8 can hold.
         return value[:_MOST_TEXT].encode("utf-8", "replace")[:_MOST_TEXT].decode("utf-8", "ignore")
 
     def is_hidden(self, path: str) -> bool:
@@ -103,7 +99,7 @@ class _Reduction:
         self.hidden |= hidden
         return hidden
 
-    def bare(self, script: str, only_patch: bool) -> str:
+    def bare(self, script: str) -> str:
         # Without the bodies of here-documents, and of patches only the lines that name files.
         if _BEGIN + "\\n" in script:  # a patch quoted in another language
             script = script.replace("\\n", "\n")
@@ -116,30 +112,18 @@ class _Reduction:
                 ends = [_END, *ends, *_body_ends(before)]
             elif not ends:
                 ends = _body_ends(line)
-            elif (rest := line.strip("\r\t")) == ends[0] or rest.startswith(
-                tuple(ends[0] + s for s in _CLOSING)
-            ):
+            elif (rest := line.strip("\r\t")).startswith(ends[0]) and rest[len(ends[0]) :][:1] in "\"'`)":
                 ends = ends[1:]
             elif not line.startswith(_FILE_LINES) or self.is_hidden(line.partition(": ")[2].strip()):
                 continue
             lines.append(line)
-        return "\n".join(
-            line[line.index("*** ") :] if only_patch else line
-            for line in lines
-            if "*** " in line or not only_patch
-        )
+        return "\n".join(lines)
 
 
 def _body_ends(line: str) -> list[str]:
-    # The words that end the here-documents a line of a script begins.
-    words = []
-    for part in line.replace("<<<", " ").split("<<")[1:]:
-        word = part.lstrip("-~").lstrip()
-        if word[:1] in ("'", '"'):
-            words.append(word[1:].partition(word[0])[0])
-        elif (word := word.lstrip("\\"))[:1].isalpha() or word[:1] == "_":
-            words.append(word.translate(_BREAKS).split()[0])
-    return [word for word in words if word]
+    parts = line.replace("<<<", " ").split("<<")[1:]
+    words = (part.lstrip("-~ \t\\'\"").translate(_BREAKS).split() for part in parts)
+    return [word[0] for word in words if word and not word[0][0].isdigit()]
 
 
 def reduced(raw: dict[str, object], counts: dict[str, int] | None = None) -> dict[str, object]:
@@ -158,7 +142,7 @@ def reduced(raw: dict[str, object], counts: dict[str, int] | None = None) -> dic
     given, told = raw.get("tool_input"), raw.get("tool_response", raw.get("tool_output"))
     if isinstance(given, dict):
         inside = reduction.kept(given, _INPUT_FIELDS)
-        if inside and not (reduction.hidden and _SPEAKING.isdisjoint(inside)):
+        if inside and not (reduction.hidden and _TELLING.isdisjoint(inside)):
             kept["tool_input"] = inside
     if _has_failed(raw, told):
         kept["ok"] = False
@@ -170,9 +154,8 @@ def reduced(raw: dict[str, object], counts: dict[str, int] | None = None) -> dic
 
 
 def _has_failed(raw: dict[str, object], told: object) -> bool:
-    if isinstance(told, str):
-        is_code = told.startswith(("Exit code", "Process exited with code", '{"exitCode"'))
-        return told.startswith("<tool_use_error>") or (is_code and _number(told[:60].encode(), b"ode") != 0)
+    if isinstance(told, str) and told.startswith(("Exit code", "Process exited with code", '{"exitCode"')):
+        return _number(told[:60].encode(), b"ode") != 0
     return "Failure" in str(raw.get("hook_event_name")) or any(
         facts.get("success") is False
         or any(facts.get(name) is True for name in ("is_error", "isError", "interrupted"))
@@ -185,14 +168,13 @@ def _has_failed(raw: dict[str, object], told: object) -> bool:
 def line(client: str, event: dict[str, object], id: str, at: float, redacted: dict[str, int]) -> bytes:
     """Return an event's line in the spool; it also begins one, so that a torn one before it does no harm."""
     entry = {"id": id, "at": round(at, 3), "client": client, "event": event, "redacted": redacted}
-    return b"\n" + _told(entry) + b"\n"
+    return f"\n{_told(entry)}\n".encode()
 
 
 def append(spool_file: str, line: bytes, until: float | None = None) -> bool:
-    """Append a line in one write while no reader takes lines away; False if that was not to be had.
+    """Append a line in one write while no reader takes lines away; False if it was locked till then, or full.
 
-    `until` is of the monotonic clock, a tenth of a second from now if left out. A file over 16 MiB takes no
-    more.
+    `until` is of the monotonic clock, a tenth of a second from now if left out. Full is a file over 16 MiB.
 
     Raises:
         OSError: the file can't be written to.
@@ -228,47 +210,8 @@ def _locked(file: int, alone: bool = False) -> bool:
     return True
 
 
-# What `json` is built on: `json` itself takes as long as the start of the interpreter, mostly for `re`.
-class _Parsing:
-    strict, object_hook, object_pairs_hook, array_hook = True, None, None, None
-    parse_float, parse_int, parse_constant = float, int, float
-
-
-def _parsed(raw: bytes) -> object:
-    text = raw.removeprefix(b"\xef\xbb\xbf").decode().strip(" \t\r\n")
-    try:
-        from _json import make_scanner
-
-        value, end = make_scanner(_Parsing)(text, 0)  # type: ignore[arg-type]
-        if end == len(text):
-            return value
-    except (ImportError, AttributeError, TypeError, StopIteration):
-        pass
-    import json
-
-    return json.loads(text)
-
-
-def _told(value: object) -> bytes:
-    try:
-        from _json import encode_basestring_ascii, make_encoder
-
-        encode = make_encoder(None, str, encode_basestring_ascii, None, ":", ",", False, False, True)
-        return "".join(encode(value, 0)).encode()
-    except (ImportError, TypeError):
-        import json
-
-        return json.dumps(value, separators=(",", ":")).encode()
-
-
-def _number(text: bytes, name: bytes) -> int:
-    rest = text.partition(name)[2].lstrip(b'": -')
-    digits = rest[: len(rest) - len(rest.lstrip(b"0123456789"))]
-    return int(digits) if 0 < len(digits) < 10 else 0
-
-
 def _content(path: str, if_locked: bool = False) -> bytes:
-    # Nothing where there is no such file, or where no other process holds a lock on it.
+    # Nothing where there is no such file, or where it should be locked by another process and is not.
     try:
         file = os.open(path, os.O_RDONLY)
     except OSError:
@@ -281,14 +224,43 @@ def _content(path: str, if_locked: bool = False) -> bytes:
 
 def _log(home: str, client: str, sentence: str) -> None:
     # One line on what failed, nothing of the event; where that can't be, nothing happens.
-    path = home + "/logs/hook.log"
+    path, at = home + "/logs/hook.log", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     try:
         log = _opened(path)
-        os.write(log, f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {client}: {sentence}\n".encode())
+        os.write(log, f"{at} {client}: {sentence}\n".encode())
         if os.fstat(log).st_size > _MOST_LOG:
             os.replace(path, path + ".1")
     except OSError:
         return
+
+
+# What `json` is built on: `json` itself takes as long as the start of the interpreter, mostly for `re`.
+class _Parsing:
+    strict, object_hook, object_pairs_hook, array_hook = True, None, None, None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+def _parsed(raw: bytes) -> dict[str, object]:
+    from _json import make_scanner
+
+    text = raw.removeprefix(b"\xef\xbb\xbf").decode().strip(" \t\r\n")
+    value, end = make_scanner(_Parsing)(text, 0) if text else (None, 0)  # type: ignore[arg-type]
+    if end != len(text) or not isinstance(value, dict):
+        raise ValueError
+    return value
+
+
+def _told(value: object) -> str:
+    from _json import encode_basestring_ascii, make_encoder
+
+    return "".join(
+        make_encoder(None, str, encode_basestring_ascii, None, ":", ",", False, False, True)(value, 0)
+    )
+
+
+def _number(text: bytes, name: bytes) -> int:
+    digits = text.partition(name)[2].lstrip(b'": -')[:9]
+    return int(digits[: len(digits) - len(digits.lstrip(b"0123456789"))] or b"0")
 
 
 def _ask(home: str, client: str, body: bytes, more: str, until: float) -> bytes | None:
@@ -300,17 +272,14 @@ def _ask(home: str, client: str, body: bytes, more: str, until: float) -> bytes 
         return None
     import _socket  # `socket` takes as long as the start of the interpreter
 
-    head = f"POST /hooks/{client} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n"
+    head = f"POST /hooks/{client} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n{more}"
     head += (
-        "Authorization: Bearer "
-        + _content(home + "/token").decode().strip()
-        + f"\r\n{more}Content-Length: {len(body)}\r\n\r\n"
+        f"Content-Length: {len(body)}\r\nAuthorization: Bearer {_content(home + '/token').decode().strip()}"
     )
     link = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
     link.settimeout(_CONNECTED)
     link.connect(("127.0.0.1", port))
-    link.settimeout(max(until - time.monotonic(), 0.001))
-    link.sendall(head.encode() + body)
+    link.sendall(f"{head}\r\n\r\n".encode() + body)
     answer, chunk, lacking = b"", b" ", 1
     while chunk and lacking > 0 and len(answer) <= _MOST_ANSWER:
         link.settimeout(max(until - time.monotonic(), 0.001))
@@ -318,41 +287,28 @@ def _ask(home: str, client: str, body: bytes, more: str, until: float) -> bytes 
         top, ended, said = answer.partition(b"\r\n\r\n")
         lacking = _number(top.lower(), b"content-length") - len(said) if ended else 1
     if not answer.startswith(b"HTTP/") or answer[8:13] != b" 200 " or lacking > 0:
-        raise OSError("the service gave no answer, or one of another status than 200")
-    if not isinstance(found := _parsed(said), dict):
         raise ValueError
-    return said if found else b""
-
-
-class _Expired(BaseException):
-    """The time a hook may take is over."""
-
-
-def _expire(*_: object) -> None:
-    raise _Expired
+    return said if _parsed(said) else b""
 
 
 def _alarm(at: float) -> None:
-    # Unlike a limit for each call, it ends whatever hangs: a pipe nobody closes, a dead disk.
+    # Unlike a limit for each call, it ends whatever hangs: a pipe nobody closes, a file on a dead disk.
     if sys.platform != "win32":
         _signal.setitimer(_signal.ITIMER_REAL, max(at - time.monotonic(), 0.001))
 
 
 def _read(until: float) -> tuple[bytes, bool]:
-    # What the client sends, a bit over the limit at most, and whether it came to an end.
-    chunks, size, is_whole = [], 0, False
+    # What the client sends, a bit over the limit at most, and whether it came to an end. What is over is read
+    # as well: a client may show its user that the pipe broke.
+    chunks, size = [], 0
     _alarm(until)
     try:
         while chunk := os.read(0, 65_536):
+            chunks += [chunk] if size <= _MOST_READ else []
             size += len(chunk)
-            if (
-                size - len(chunk) <= _MOST_READ
-            ):  # the rest is read as well: a client may show that its pipe broke
-                chunks.append(chunk)
-        is_whole = True
-    except _Expired:
-        pass
-    return b"".join(chunks), is_whole
+    except KeyboardInterrupt:
+        return b"".join(chunks), False
+    return b"".join(chunks), True
 
 
 def _start(home: str, python: str) -> None:
@@ -360,24 +316,20 @@ def _start(home: str, python: str) -> None:
     if sys.platform == "win32" or _content(home + "/lock", True):
         return
     stamp = os.open(home + "/spool/starting", os.O_RDWR | os.O_CREAT, 0o600)
+    if not _locked(stamp, True):
+        return
     told = os.fstat(stamp)
-    if _locked(stamp, True) and not (told.st_size and abs(time.time() - told.st_mtime) < _STARTING):
-        os.pwrite(stamp, b"1", 0)
-        root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-        path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
-        if os.fork() == 0:
-            try:
-                os.setsid()
-                void = os.open(os.devnull, os.O_RDWR)
-                for stream in range(3):
-                    os.dup2(void, stream)
-                os.closerange(3, 1024)
-                os.chdir(home)
-                environment = {**os.environ, "GRAPHMEM_HOME": home, "PYTHONPATH": path}
-                os.execve(python, [python, "-P", "-m", "api.service"], environment)
-            finally:
-                os._exit(127)
-    os.close(stamp)
+    if told.st_size and abs(time.time() - told.st_mtime) < _STARTING:
+        return
+    os.pwrite(stamp, b"1", 0)
+    root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    void = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+    os.chdir(home)
+    os.closerange(3, 1024)  # what the client left open would stay open as long as the service runs
+    environment = {**os.environ, "GRAPHMEM_HOME": home, "PYTHONPATH": path}
+    command = [python, "-P", "-m", "api.service"]
+    os.posix_spawn(python, command, environment, file_actions=void, setsid=True)
 
 
 def _default_home() -> str:
@@ -388,39 +340,30 @@ def _default_home() -> str:
     return os.path.join(data, "graphmem")
 
 
-def _event(raw: bytes, counts: dict[str, int]) -> dict[str, object]:
-    found = _parsed(raw)
-    if not isinstance(found, dict):
-        raise ValueError
-    return reduced(found, counts)
-
-
 def _delivered(client: str, home: str, python: str, begun: float) -> bytes:
     # The service's answer; the event goes to the spool where that did not take it.
     raw, is_whole = _read(begun + _READ)
     _alarm(begun + _LAST)
     id, at, is_away = os.urandom(16).hex(), time.time(), False
     counts: dict[str, int] = {}
-    more = f"X-GraphMem-Event: {id}\r\nX-GraphMem-At: {at:.3f}\r\n"
+    more = f"X-GraphMem-Event: {id}\r\nX-GraphMem-At: {at:.3f}\r\nContent-Type: application/json\r\n"
     try:
-        if not raw or len(raw) > _MOST_READ:
+        if len(raw) > _MOST_READ:
             raise ValueError
-        event = None if is_whole and len(raw) <= _MOST_SENT else _event(raw, counts)
+        event = None if raw and is_whole and len(raw) <= _MOST_SENT else reduced(_parsed(raw), counts)
         if event is not None:
-            more += f"X-GraphMem-Reduced: 1\r\nX-GraphMem-Redacted: {_told(counts).decode()}\r\n"
+            more += f"X-GraphMem-Reduced: 1\r\nX-GraphMem-Redacted: {_told(counts)}\r\n"
         if is_whole:
             try:
-                answer = _ask(home, client, raw if event is None else _told(event), more, begun + _ANSWERED)
-                if answer is not None:
+                body = raw if event is None else _told(event).encode()
+                if (answer := _ask(home, client, body, more, begun + _ANSWERED)) is not None:
                     return answer
                 is_away = True
-            except (OSError, ValueError, RecursionError):
-                _log(
-                    home, client, "the service gave no answer that can be used in time, the event is spooled"
-                )
-        event = _event(raw, counts) if event is None else event
-    except (ValueError, RecursionError):
-        _log(home, client, "the event was empty, cut, too large or not a JSON object, and is left out")
+            except (OSError, ValueError, StopIteration, RecursionError):
+                _log(home, client, "the service gave no answer of use in time, the event goes to the spool")
+        event = reduced(_parsed(raw), counts) if event is None else event
+    except (ValueError, StopIteration, RecursionError):
+        _log(home, client, "the event was empty, cut, too large or no JSON object, and is left out")
         return b""
     if not append(home + "/spool/events.jsonl", line(client, event, id, at, counts), begun + _LAST - 0.02):
         _log(home, client, "the spool was full or locked, the event is left out")
@@ -430,20 +373,19 @@ def _delivered(client: str, home: str, python: str, begun: float) -> bytes:
 
 
 def main(argv: list[str]) -> int:
-    """Run one hook: `CLIENT [--home DIR] [--python PATH]`, its event on standard input; always 0."""
+    """Run one hook, `CLIENT [--home DIR] [--python PATH]`, in a process of its own; always 0."""
     begun, client = time.monotonic(), argv[0] if argv else ""
     options = dict(zip(argv[1::2], argv[2::2], strict=False))
-    answer = empty = _EMPTY.get(client, b"")
     home = options.get("--home") or os.environ.get("GRAPHMEM_HOME") or _default_home()
-    home = os.path.abspath(os.path.expanduser(home))
+    home, answer = os.path.abspath(os.path.expanduser(home)), _EMPTY.get(client, b"")
     try:
-        if sys.platform != "win32":
-            _signal.signal(_signal.SIGALRM, _expire)
-            _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))
         if os.environ.get("GRAPHMEM_DISABLED", "").lower() in ("1", "true", "yes"):
             return 0
+        if sys.platform != "win32":
+            _signal.signal(_signal.SIGALRM, _signal.default_int_handler)
+            _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))
         if client in _EMPTY:
-            answer = _delivered(client, home, options.get("--python") or sys.executable, begun) or empty
+            answer = _delivered(client, home, options.get("--python") or sys.executable, begun) or answer
         else:
             _log(home, "hook", "the client is not known")
     except BaseException as fault:
