@@ -15,6 +15,7 @@ HEADING = re.compile(r"^### `([A-Z]+) (\S+)`$", re.MULTILINE)
 SHARED = {"limit", "cursor", "as_of"}
 INCOMING = {
     "/v1/projects": "ProjectIn",
+    "/v1/projects/{project}/capture": "CaptureIn",
     "/v1/projects/{project}/observations": "ObservationIn",
     "/v1/projects/{project}/impact": "ImpactIn",
     "/v1/projects/{project}/query": "QueryIn",
@@ -64,7 +65,7 @@ def test_every_parameter_and_field_is_named(document: dict[str, Any], sections: 
     for name, operation in named(document).items():
         method, path = name.split(" ")
         wanted = {item["name"] for item in operation.get("parameters", []) if item["in"] == "query"} - SHARED
-        if method == "POST" and path in INCOMING:
+        if method in {"POST", "PUT"} and path in INCOMING:
             wanted |= schemas[INCOMING[path]]["properties"].keys() - SHARED - {"reference"}
         both = sections[name] + (sections.get(f"GET {path}", "") if method == "POST" else "")
         missing = {field for field in wanted if not re.search(rf"\b{field}\b", both)}
