@@ -39,7 +39,7 @@ def texts(raw: Mapping[str, object], name: str) -> tuple[str, ...]:
 def has_failed(raw: Mapping[str, object]) -> bool:
     """Whether a tool call that has come back tells that it failed.
 
-    A reduced event does so in the field `ok`; a whole one in itself or in its response, by the flags and codes
+    A reduced event does so in the field `ok`; a whole one in itself or in its response by the flags and codes
     that clients use, the same that the reduction looks at.
     """
     if raw.get("ok") is False:

@@ -1,6 +1,6 @@
 """Owns the neutral JSON: events and advice in GraphMem's own words, in memory.
 
-It is not a client's dialect; it is the twin that the other adapters are held against, for tests and for what
+It is not a client's dialect: it is the twin that other adapters are held against, for tests and for what
 replays sessions within a process. It is not reached from outside: what comes in there keeps the fields of known
 clients only, and a program of one's own observes. Fields, all but the first two optional:
 
