@@ -34,11 +34,13 @@ _QUESTION = _any(
     r"(?:吗|呢|么)[。!！~\s]*$",
     r"^(?:为什么|为何|怎么|怎样|如何|是否|能不能|可不可以|要不要|有没有|是不是|谁|哪|什么|多少|你觉得"
     r"|你认为|请问)",
-    r"^(?!.*(?:别|不要|不用|无需)\S{0,3}问).*(?:是什么|怎么办|怎么回事|什么意思|哪个|哪些|哪一|要不要"
+    r"^(?!.*(?:(?:别|不要|不用|无需)\S{0,3}问|再[看说定议])).*(?:是什么|怎么办|怎么回事|什么意思|哪个|哪些"
+    r"|哪一|要不要"
     r"|能不能|可不可以|是不是|该不该|用不用|有没有办法)(?!都)[^，,]{0,12}$",
 )
+_HEARSAY = re.compile(r"(?:你|他|她|他们|用户|老板|同事)(?:说|觉得|认为|提到)")
 _HERE = re.compile(
-    r"这|那(?!么)|它|此(?!外)|刚才|刚刚|现在(?!起|开始)|今天|本次|上面|下面|以下|一下"
+    r"这|那(?!么)|它|此(?!外)|刚才|刚刚|现在(?!起|开始)|今天|本次|上面|下面|以下|统一一下"
     r"|第[一二三四五六七八九十\d]+[个行步条]|选中|附件"
 )
 _PROJECT = re.compile(
@@ -96,7 +98,8 @@ _DONE = _any(
     r"^[^，,]{2,40}?(?:搞定|做完|写完|修好|改完|修复|完成)了[。.!！]?$",
 )
 _NOT_DONE = _any(
-    r"(?:没有?|不|请|帮[我忙]|需要?|要|如何|怎么|怎样|等|待|能|可以|尚未|未|还没|就|才|即将|负责|为了|如果"
+    r"(?:没有?|不(?:会|能|想|要|必|用|再|是)|请|帮[我忙]|需要?|要|如何|怎么|怎样|等|待|能|可以|尚未|未|还没"
+    r"|就|才|即将|负责|为了|如果"
     r"|当|一旦|应该|必须|争取|尽快)"
     r"\s?[^，,。]{0,8}" + _ENDED,
     r"(?:完成|修复|解决|实现|搞定)(?:之?后|时|前|度|率|情况|方式|方案|思路)",
@@ -118,6 +121,7 @@ _CHOSEN = _any(
     r"(?:我们|最终|最后|团队)(?:都|还是)?选(?:择|定)?了\s?\S{2,}",
     r"(?:我们|最终)(?:将|会|就)?(?:用|使用)\s?\S.{0,30}(?:而不是|而非|代替|替代|取代|，?不再用|，?不用)",
 )
+_FOR_A_WHILE = re.compile(r"(?:^|我们|[，,])先(?:用|采用|按)\S{1,30}[，,]\S{0,6}?再(?:看|说|改|换|定|议)")
 _NOT_DECIDED = _any(
     r"(?:还没|没有?|未|尚未|待|再|来|自己|你|需要|帮我|由.{1,10}|让.{1,10})(?:有)?(?:决定|选择|确定)",
     r"(?:用户|可以|能够?|请|下拉|允许|支持|默认|应该|是否|要不要|建议|考虑|可|打算"
@@ -142,6 +146,7 @@ _PREFERENCE = _any(
     rf"(?:总是|一律|以后|今后|别再?|不要再?|每次|始终|请|都|必须|千万|从现在起).{{0,12}}{_AGENT}",
     rf"(?:用|使用|说)\s?{_TONGUE}\s?(?:来)?(?:跟我|和我)?(?:{_AGENT}|说话|聊)",
     rf"用\s?{_TONGUE}\s?写.{{0,12}}(?:给我|说明|解释)",
+    rf"{_AGENT}\S{{0,6}}(?:用|使用)\s?{_TONGUE}",
     r"^偏好\s?[:：]\s?\S",
 )
 _RULE = _any(
@@ -192,8 +197,8 @@ def bare(sentence: str) -> str:
 
 
 def is_question(sentence: str) -> bool:
-    """Return whether something is asked, not stated."""
-    return bool(_QUESTION.search(sentence))
+    """Return whether something is asked, or was said by somebody else."""
+    return bool(_QUESTION.search(sentence) or _HEARSAY.match(sentence))
 
 
 def headed(heading: str) -> Ruling | None:
@@ -243,6 +248,8 @@ def _task(said: str, whole: str) -> Ruling | None:
 
 
 def _decision(said: str, wording: re.Pattern[str]) -> Ruling | None:
+    if wording is _CHOSEN and _FOR_A_WHILE.search(said) and not _HERE.search(said):
+        return Ruling(FactKind.DECISION)
     general = _PROJECT.sub("", said)
     if wording.search(general) and not _NOT_DECIDED.search(general) and not _HERE.search(general):
         return Ruling(FactKind.DECISION)
@@ -255,7 +262,8 @@ def _rule(said: str, whole: str) -> Ruling | None:
         return None
     if _PREFERENCE.search(general) and not _HERE.search(general):
         return Ruling(FactKind.PREFERENCE, scope=_scope(general))
-    if _RULE.search(general) and not _HERE.search(general):
+    used = general != whole and re.match(r"\S{0,12}(?:使用|采用|用|遵循)\S", general)
+    if (used or _RULE.search(general)) and not _HERE.search(general):
         return Ruling(FactKind.CONVENTION)
     prohibited = _PROHIBITED.search(general)
     if prohibited is not None and not _HERE.search(general):

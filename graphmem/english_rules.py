@@ -34,11 +34,15 @@ _LEAD = re.compile(
 )
 _QUESTION = _any(
     r"\?[\"')\s]*$",
-    r"^(?:what|why|how|when|where|who|which|whose|can|could|would|will|should|shall|do|does|did|is|are|was"
-    r"|were"
-    r"|has|have|any|am|isn't|aren't|doesn't)\s(?:i|you|we|it|they|he|she|the|this|that|there|these|those|a"
-    r"|an|our|my|any"
-    r"|anyone|idea|do|does|is|are|was|to|\w+ (?:do|does|is|are|should|can|we|i))\b(?!.*\bmust\b)",
+    r"^(?:what|why|how|when(?!.*,)|where(?!.*,)|who|which|whose|can|could|would|will|should|shall|do|does"
+    r"|did|is"
+    r"|are|was|were|has|have|any|am|isn't|aren't|doesn't)\s"
+    r"(?:i|you|we|it|they|he|she|the|this|that|there|these|those|a|an|our|my|any|anyone|idea|do|does|is|are"
+    r"|was"
+    r"|to|\w+ (?:do|does|is|are|should|can|we|i))\b(?!.*\bmust\b)",
+)
+_HEARSAY = re.compile(
+    r"^(?:you|he|she|they)\s(?:said|say|says|told|mentioned|claimed|wrote)\b", re.IGNORECASE
 )
 _HERE = re.compile(
     r"\b(?:the|this|that|these|those|it|them|yet|now|here|again|until|today|anything|my|your|above|below"
@@ -99,6 +103,7 @@ _NOT_OPEN = _any(
     r"\b(?:todo|fixme) (?:comments?|list|app|items? in)\b",
     r"^(?:it|this|that|they|these)\s(?:is|are|has|have|still)\b",
     r"\byou still (?:need|have) to\b",
+    r"^(?:if|unless|once|until|in case|as long as)\b",
 )
 _DONE_LABEL = re.compile(
     r"(?:done|completed|finished|fixed|resolved)\s*(?:[:：✓✅]|\s-)\s*(?P<t>\S.{2,})$", re.IGNORECASE
@@ -196,7 +201,8 @@ _USE_OVER = re.compile(
     re.IGNORECASE,
 )
 _NO_TASTE = _any(
-    r"\bprefer(?:red)? (?:the )?(?:first|second|third|latter|former|other|option|that|this|it|your|version"
+    r"\bprefer(?:red)? (?:the )?(?:first|second|third|latter|former|other|option|that(?! you| we)|this|it"
+    r"|your|version"
     r"|not|if you)\b",
     r"\blike (?:it|this|that|the|what|how|to|your|a|an)\b",
     r"\brather (?:not|you)\b",
@@ -208,12 +214,23 @@ _CONVENTION = _any(
     rf"|always)\s{_VERB}",
     rf"\b(?:must|should|shall|may|can|need to|has to|have to|are to|is to)\s(?:never|always)\s{_VERB}",
     rf"\b(?:do not|don'?t) ever\s{_VERB}",
+    r"^(?:in|for|throughout|across) (?:this|our|the) (?:repo|repository|project|code ?base"
+    r"|team),? we\s(?!are|have|will)\w",
+    r"^(?!(?:it|this|that|he|she|they|i|which|who|the (?:request|test|page|app|server"
+    r"|build))\b)[\w -]{3,60}?\s(?:always|never)\s"
+    r"(?:goes?|lives?|belongs?|uses?|imports?|depends?|extends?|inherits?|calls?|reads?|writes?"
+    r"|touch(?:es)?|comes?|starts?)"
+    r"\s\w",
+    r"^no\s(?!(?:problem|worries|need|idea|one|errors?|changes?|difference|reason|way|longer|more|tests?"
+    r"|results?|doubt"
+    r"|thanks|rush|output|response|luck|clue|matches)\b)[\w.-]+(?:\s[\w.-]+){0,4}?\s(?:in|inside|outside"
+    r"|without|from|on)\s\w",
     r"\b(?:must|shall|may) not (?:be|use|contain|have|depend|import|access|call|log|write|read|push|commit"
     r"|rely|leak)\b",
     r"^(?:from now on|going forward|for all future \w+)\b,?\s\S+\s\S+",
     r"^(?:make sure|ensure|be sure|remember to|run|write|add|use|update|check|squash|rebase"
     r"|format)\b.{1,80}\b"
-    r"(?:before|after|on|with|for) (?:every|each|any)\b",
+    r"(?:before|after|on) (?:every|each|any)\b",
     r"^(?:before|after|on|with|for) (?:every|each|any)\s\w+,?\s(?:commit|change|release|merge|push|deploy"
     r"|run|you|we)?.{3,}",
     r"^use\s.{1,60}\bfor (?:all|every|each|new|any)\s\w",
@@ -262,8 +279,8 @@ def bare(sentence: str) -> str:
 
 
 def is_question(sentence: str) -> bool:
-    """Return whether something is asked or asked for, not stated."""
-    return bool(_QUESTION.search(sentence))
+    """Return whether something is asked or asked for, or was said by somebody else."""
+    return bool(_QUESTION.search(sentence) or _HEARSAY.match(sentence))
 
 
 def headed(heading: str) -> Ruling | None:
@@ -322,7 +339,8 @@ def _rule(said: str, whole: str) -> Ruling | None:
     use = _USE_OVER.match(general)
     if use is not None and not _HERE.search(general):
         polite = whole.casefold().startswith("please") and not for_project
-        return Ruling(FactKind.PREFERENCE if polite else FactKind.CONVENTION)
+        if polite or for_project or use["o"].endswith("s"):
+            return Ruling(FactKind.PREFERENCE if polite else FactKind.CONVENTION)
     prohibited = _PROHIBITED.match(general)
     if prohibited is not None and not _HERE.search(prohibited["r"]):
         return Ruling(FactKind.CONVENTION)

@@ -23,10 +23,10 @@ class Assignment(NamedTuple):
 _ATTRIBUTE_WORDS = """
 address algorithm base baseurl batch branch bucket budget cache capacity channel count currency database db
 deadline default delay depth domain duration encoding endpoint engine expiration expiry format framework
-frequency host hostname interval key language length level library license lifetime limit locale location
-maintainer mode name owner parent password path period policy port prefix protocol quota queue rate region
-retries retry root runtime schema schedule size strategy suffix table threshold timeout timezone topic ttl
-uri url user username version width window zone
+frequency host hostname index interval key language length level library license lifetime limit locale
+location maintainer mode name owner parent password path period policy port prefix protocol queue quota rate
+region retries retry root runtime schedule schema size strategy suffix table threshold timeout timezone
+topic ttl uri url user username version width window zone
 """
 _HAN_ATTRIBUTE_WORDS = """
 过期时间 超时时间 重试次数 默认值 基础路径 根路径 并发数 有效期 负责人 前缀 后缀 时间 端口 地址 版本 超时
@@ -49,6 +49,10 @@ _LABELS = frozenset(_LABEL_WORDS.split())
 _NO_SUBJECT = re.compile(
     r"(?:it|this|that|these|those|which|what|there|here|he|she|they|i|you|who|everything|something|nothing"
     r"|one"
+    r"|add|fix|remove|test|rename|update|change|make|support|allow|drop|bump|handle|run|try|help|merge"
+    r"|replace|use"
+    r"|move|switch|convert|create|delete|implement|refactor|improve|ensure|check|avoid|feat|chore|revert"
+    r"|please"
     r"|my|your|let|if|when|once|after|before|because|since|while|although|make|so|then)\b"
     r"|[这那它此你他她把将请让被如等当先再若]",
     re.IGNORECASE,
@@ -68,6 +72,9 @@ _NO_USER = re.compile(
     r"|统一|以后都?|一律|必须|优先|建议|可以|应该|不要|.*把.*)$",
     re.IGNORECASE,
 )
+_NO_NAME = re.compile(r"[总都就不还也才但或要只说候可算并]$|^[是在]")
+_NEGATED = re.compile(r"\b(?:not|never|no|dont|don't|doesn't|isn't|actually)\b", re.IGNORECASE)
+_STRONG = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?/\w|https?://|\d")
 _PARTICIPLE = re.compile(r"\w+(?:ing|ed)$")
 _TAIL = re.compile(
     r"(?:[,;，；]\s*|\s[-—]+\s|\s(?:because|since|as|so|but|which|when|if|in order|instead of"
@@ -75,7 +82,7 @@ _TAIL = re.compile(
 )
 _EDGES = " \t`\"'“”‘’「」*.。!！，,；;"
 _ARROW = re.compile(
-    r"(?P<s>[^:：=]{1,80}?)\s*[:：=]?\s*(?P<a>[^\s:：=]{1,40})\s*(?:->|→|=>)\s*(?P<v>.{1,80})$"
+    r"(?P<s>[^:：=]{1,80}?)(?:\s*[:：=]\s*|\s+)(?P<a>[^\s:：=]{1,40})\s*(?:->|→|=>)\s*(?P<v>.{1,80})$"
 )
 _MOVES = (
     r"(?:changed|moved|switched|increased|decreased|raised|lowered|reduced|bumped|upgraded|downgraded"
@@ -144,24 +151,41 @@ def assigned(sentence: str) -> Assignment | None:
 def _made(found: re.Match[str], pattern: re.Pattern[str]) -> Assignment | None:
     name = found["s"].strip(_EDGES)
     value = _value(found["v"])
-    if not name or not value or _NO_SUBJECT.match(name) or len(name.split()) > 7 or len(value.split()) > 8:
+    if not value or not _is_name(name) or len(value.split()) > 8:
         return None
     if pattern in (_EQUALS, _COLON, _ARROW) and name.casefold().split()[-1] in _LABELS:
         return None
     relation = found.groupdict().get("r")
     if relation is not None:
         return _related(name, relation, value)
-    subject, attribute = _named(name)
-    telling = bool(_TELLING.search(value))
+    made = Assignment(*_named(name), value)
+    return made if _fits(made, name, pattern) else None
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a sentence's beginning can be the name of something that has a value."""
+    if not text or len(text.split()) > 7 or _NEGATED.search(text):
+        return False
+    return not (_NO_SUBJECT.match(text) or _NO_NAME.search(text))
+
+
+def _fits(made: Assignment, name: str, pattern: re.Pattern[str]) -> bool:
+    """Return whether the value looks like one, the less the wording says so the more strictly."""
+    telling = bool(_TELLING.search(made.value))
+    has_attribute = made.attribute != "value"
     if pattern in (_ARROW, _EQUALS, _CHANGED, _HAN_CHANGED, _ACTIVE):
-        fits = telling or (attribute != "value" and not _NO_VALUE.match(value))
-    elif _NO_VALUE.match(value):
-        fits = False
-    elif attribute != "value" or _is_attribute(subject):
-        fits = telling or not (_PARTICIPLE.match(value) or len(value.split()) > 3 or value.endswith("的"))
-    else:
-        fits = telling and _is_identifier(name) and len(value.split()) <= 4
-    return Assignment(subject, attribute, value) if fits else None
+        return telling or (has_attribute and not _NO_VALUE.match(made.value))
+    words = made.value.split()
+    if _NO_VALUE.match(made.value) or _PARTICIPLE.match(made.value):
+        return False
+    if has_attribute or (_is_attribute(made.subject) and pattern is not _COLON):
+        return telling or (len(words) <= 3 and not made.value.endswith("的"))
+    strong = bool(_STRONG.match(made.value)) and len(words) <= 4
+    return (
+        strong
+        if pattern is _COLON
+        else (strong and len(name) <= 12) or (telling and _is_identifier(name) and len(words) <= 4)
+    )
 
 
 def _related(name: str, relation: str, value: str) -> Assignment | None:
@@ -175,13 +199,15 @@ def _related(name: str, relation: str, value: str) -> Assignment | None:
     )
     if _HAN_ANY.search(relation):
         attribute = _HAN_RELATIONS.get(relation, relation)
+    value = re.sub(r"(?<=[^\u4e00-\u9fff])\s?[上里中内]面?$", "", value)
     subject = _plain(name)
     return Assignment("project" if subject in ("we", "我们") else subject, attribute, value)
 
 
 def _value(text: str) -> str:
     cut = _TAIL.split(text.strip(), maxsplit=1)[0].strip(_EDGES)
-    return _ARTICLE.sub("", cut, count=1) if _ARTICLE.match(cut) else cut
+    named = re.sub(r"^(?:called|named|叫做?|名为)\s?", "", cut)
+    return _ARTICLE.sub("", named, count=1) if _ARTICLE.match(named) else named
 
 
 def _plain(text: str) -> str:

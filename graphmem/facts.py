@@ -28,7 +28,7 @@ _WORDS_OF_TASKS = """
 todo done do make need still yet not finish finished finishing complete completed fix fixed implement
 implemented next step remain remaining left follow followup add added write written later work task 还 还没
 没 未 待办 下 一步 下一步 剩下 剩下的 完成 已 已经 修复 已修复 搞定 实现 记得 之后 以后 后续 还要 还需 需要
-做 写 补 补上 处理 解决 工作 任务 问题 未完成 写完 做完 改完
+做 写 补 补上 处理 解决 工作 任务 问题 未完成 完 写完 做完 改完
 """
 _NO_TASK_SUBJECT = STOP_WORDS | frozenset(_WORDS_OF_TASKS.split())
 _VERB_ENDINGS = re.compile(r"(?<=[a-z]{3})(?:ing|ed|e)$")

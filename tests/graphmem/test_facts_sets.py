@@ -1,6 +1,8 @@
 """Two sets of sentences, labelled by hand: what the rules keep of them, and how much they let in by mistake.
 
-The rules were tuned on the first set; the second was written before they had been run on it.
+The rules were tuned on the first set. The second was written before they had been run on it; what they had
+right of it then, precision and recall: conventions .94 .75, preferences 1.00 .75, open tasks .94 1.00, done
+ones .90 .90, decisions 1.00 .93, facts .95 .95, and 47 of 50 sentences that state nothing gave nothing.
 """
 
 from __future__ import annotations
@@ -22,14 +24,6 @@ class Labelled(NamedTuple):
     text: str
 
 
-class Score(NamedTuple):
-    """By kind: how many should be found, and the shares of the found and of the wanted that are right."""
-
-    wanted: int
-    precision: float
-    recall: float
-
-
 def labelled(name: str) -> list[Labelled]:
     lines = (SETS / name).read_text(encoding="utf-8").splitlines()
     return [Labelled(*line.split("\t")) for line in lines if line and not line.startswith("#")]
@@ -42,36 +36,21 @@ def label(said: FactReading) -> str:
     return ("~" if said.tentative else "") + "|".join(map(str, parts))
 
 
-def kind_of(text: str) -> str:
-    return text.removeprefix("~").partition("|")[0]
-
-
-def scores(lines: list[Labelled]) -> dict[str, Score]:
-    """Count kinds only; `none` is right where nothing was found."""
-    wanted: Counter[str] = Counter()
-    found: Counter[str] = Counter()
-    right: Counter[str] = Counter()
-    for line in lines:
-        kinds = [kind_of(label(said)) for said in statements(line.text)] or ["none"]
-        wanted[kind_of(line.label)] += 1
-        found.update(kinds)
-        right[kind_of(line.label)] += kind_of(line.label) in kinds
-    return {
-        kind: Score(count, right[kind] / max(1, found[kind]), right[kind] / count)
-        for kind, count in wanted.items()
-    }
-
-
-@pytest.mark.parametrize("line", labelled("first.tsv"), ids=lambda line: line.text[:40])
-def test_each_sentence_of_the_first_set_is_read_as_labelled(line: Labelled) -> None:
+@pytest.mark.parametrize(
+    "line", labelled("first.tsv") + labelled("second.tsv"), ids=lambda line: line.text[:40]
+)
+def test_each_sentence_is_read_as_labelled(line: Labelled) -> None:
     assert [label(said) for said in statements(line.text)] == ([] if line.label == "none" else [line.label])
 
 
-def test_the_first_set_holds_both_languages_each_kind_and_enough_that_must_give_nothing() -> None:
-    lines = labelled("first.tsv")
+@pytest.mark.parametrize(("name", "size", "silent"), [("first.tsv", 120, 40), ("second.tsv", 80, 40)])
+def test_a_set_holds_both_languages_each_kind_and_enough_that_must_give_nothing(
+    name: str, size: int, silent: int
+) -> None:
+    lines = labelled(name)
     chinese = [line for line in lines if any("\u4e00" <= char <= "\u9fff" for char in line.text)]
-    counts = scores(lines)
-    assert len(lines) >= 120
+    kinds = Counter(line.label.removeprefix("~").partition("|")[0] for line in lines)
+    assert len(lines) >= size
     assert 0.4 <= len(chinese) / len(lines) <= 0.6
-    assert counts["none"].wanted >= 40
-    assert set(counts) == {"none", "preference", "convention", "open", "done", "decision", "fact"}
+    assert kinds["none"] >= silent
+    assert set(kinds) == {"none", "preference", "convention", "open", "done", "decision", "fact"}
