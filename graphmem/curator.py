@@ -2,7 +2,8 @@
 
 It is not what is promoted (`graphmem.promotion`), how modules come about (`graphmem.modules`) or what a store
 is (`graphmem.store.port`). All writing to the graph happens here, one step at a time; one thread a project
-does it in the background, and a question brings up what is missing before it is answered.
+does it in the background, and a question brings up what is missing before it is answered. After a run in the
+background that thread also holds the threshold of warnings against the past (`graphmem.calibration`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphmem import graph_content
+from graphmem import calibration, graph_content
 from graphmem.database import Database
 from graphmem.edge_rows import Settled
 from graphmem.errors import GraphMemError, UnavailableError
@@ -33,6 +34,7 @@ IDLE = 600.0
 """Seconds after which a graph that nobody asks is closed."""
 _PAUSES = (0.1, 1.0, 5.0)
 _LONG = 600.0
+_BREATH = 0.02
 _NEXT_TRY = 60.0
 _UNDER_WAY = "the graph is being built from the history; ask again in a moment"
 
@@ -95,6 +97,7 @@ class Curator:
             try:
                 if self._follower.wait(PATIENCE, until=lambda: self._stopping):
                     self.infer(fully=False)
+                    self._calibrate()
                     continue
             except GraphMemError as fault:
                 log.warning("the graph could not be brought up: %s", fault)
@@ -117,6 +120,15 @@ class Curator:
             if time.monotonic() - self._asked_at > IDLE:
                 self._close_store()
         return False
+
+    def _calibrate(self) -> None:
+        if self._follower.behind() is None and calibration.is_due(self._journal):
+            calibration.calibrate(self._journal, self._follower.view, self._breathe)
+
+    def _breathe(self) -> bool:
+        """Leave the machine to others for a moment; return whether it is time to end."""
+        with self._state:
+            return self._state.wait_for(lambda: self._stopping, _BREATH)
 
     # ---- promotion ------------------------------------------------------------------------------
 

@@ -79,6 +79,11 @@ class Candidate(NamedTuple):
     company: float = 0.0
 
 
+PRIOR = 20.0
+"""How many notes a probability is worth against how notes turned out: weak evidence, as what was named is
+looked at because it was named."""
+
+
 def strength(firm: float, concept: float, read: float, followed: float, weights: Weights = WEIGHTS) -> float:
     """Return how strong a link is by the three signals (each 0..1): at least the firm score, at most 1."""
     silent = (1.0 - firm) * (1.0 - weights.concept * concept)
@@ -103,3 +108,8 @@ def probability(candidate: Candidate, weights: Weights = WEIGHTS) -> float:
     score = weights.intercept + weights.link * link + weights.busy * busy + weights.at_hand * at_hand
     score += weights.alike * alike + weights.beside * beside + weights.company * candidate.company
     return 1.0 / (1.0 + math.exp(-score))
+
+
+def tempered(chance: float, shown: int, taken: int) -> float:
+    """Return a probability (0..1) after its file was named `shown` times in notes and taken up in `taken`."""
+    return (PRIOR * chance + taken) / (PRIOR + shown) if shown else chance

@@ -2,8 +2,7 @@
 
 It is not what lies around a file (`surroundings`) nor the words (`note`). Only something strong makes a note:
 another session at the file, a confirmed dependent, a superseded contract that work on the file used, or a
-likely companion. A link that was seen only by sessions needs two of them; a history may speak after one
-sitting.
+likely companion.
 """
 
 from __future__ import annotations
@@ -16,12 +15,10 @@ from graphmem.model import ActiveSession, Affected, FileStatus, Recent
 from graphmem.postings import View
 from graphmem.recall import activity
 from graphmem.recall.note import Dependent, Told, note
+from graphmem.recall.predictor import nameable
 from graphmem.recall.settled import clause
 from graphmem.recall.surroundings import Question, Surroundings, survey
 from graphmem.references import Missing
-
-WARNING_SESSIONS = 2
-"""A link that only sessions have seen needs so many before it is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +127,6 @@ def _confirmed(found: Surroundings) -> list[Dependent]:
 
 
 def _likely(view: View, found: Surroundings) -> list[Affected]:
-    """Return the entries that are likely, no noise, and seen often enough."""
-    strong = {
-        entry.file.path: entry.ranked
-        for entry in found.around.entries
-        if entry.ranked.probability >= found.threshold and entry.file.noise is None
-    }
-    once = [key for ranked in strong.values() if ranked.sessions < WARNING_SESSIONS for key in ranked.keys]
-    recorded = view.committed(once) if once else set()
-    named = {
-        path
-        for path, ranked in strong.items()
-        if ranked.sessions >= WARNING_SESSIONS or not recorded.isdisjoint(ranked.keys)
-    }
+    """Return the entries that are likely and may be named."""
+    named = {entry.file.path for entry in nameable(view, found.around.entries, found.threshold)}
     return [entry for entry in found.affected if entry.path in named]

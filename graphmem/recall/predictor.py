@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from graphmem.captured import Shown
 from graphmem.postings import FileView, View
+from inference.combination import tempered
 from inference.concepts import idf
 from inference.evidence import FileHistory, Occasion, Ranked, Standing
 from inference.ranking import candidates, rank
@@ -20,6 +22,13 @@ _CANDIDATES = 100
 _IN_HAND = 50
 _PROFILED = 10
 _UPCOMING = 20
+_NOTHING_SHOWN: Mapping[str, Shown] = {}
+
+SESSIONS = 2
+"""A link that only sessions have seen needs so many of them before it is named."""
+ONE_SITTING = 0.85
+"""A link that a history recorded in one sitting is named from this probability on: such entries are right as
+often as the others are from .7 on (measured on 29 histories, `python -m bench.threshold --choose`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +93,17 @@ def gather(view: View, files: Sequence[FileView], asker: Asker) -> Material:
     return Material(tuple(weighted), profiles, standings, tuple(recent), heard, living, tuple(linked))
 
 
-def predict(view: View, files: Sequence[FileView], asker: Asker, at_most: int) -> Predictions:
-    """Rank the living files that may change along with `files`; ties go by path."""
+def predict(
+    view: View,
+    files: Sequence[FileView],
+    asker: Asker,
+    at_most: int,
+    shown: Mapping[str, Shown] = _NOTHING_SHOWN,
+) -> Predictions:
+    """Rank the living files that may change along with `files`; ties go by path.
+
+    `shown` is how notes about these files turned out, by the path that was named.
+    """
     found = gather(view, files, asker)
     living = found.living
     ranked = rank(
@@ -97,13 +115,40 @@ def predict(view: View, files: Sequence[FileView], asker: Asker, at_most: int) -
         among=living.keys(),
         heard=found.heard,
     )
-    predictions = [Prediction(living[entry.file], entry) for entry in ranked]
+    predictions = [_prediction(living[entry.file], entry, shown) for entry in ranked]
     predictions.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))
     return Predictions(
         tuple(predictions),
         _upcoming(view, next_files(found.histories, found.recent, found.heard)),
         tuple(living[file] for file in found.linked if file in living),
     )
+
+
+def _prediction(file: FileView, ranked: Ranked, shown: Mapping[str, Shown]) -> Prediction:
+    told = shown.get(file.path)
+    if told is None:
+        return Prediction(file, ranked)
+    return Prediction(file, replace(ranked, probability=tempered(ranked.probability, *told)))
+
+
+def nameable(view: View, entries: Sequence[Prediction], least: float) -> list[Prediction]:
+    """Return those that may be named unasked: probable enough (from `least` on), no noise, seen often enough.
+
+    What only sessions have seen needs two of them; a history may speak after one sitting, if it is surer.
+    """
+    strong = [entry for entry in entries if entry.ranked.probability >= least and entry.file.noise is None]
+    once = [
+        key
+        for entry in strong
+        if entry.ranked.sessions < SESSIONS and entry.ranked.probability >= ONE_SITTING
+        for key in entry.ranked.keys
+    ]
+    recorded = view.committed(once) if once else set()
+    return [
+        entry
+        for entry in strong
+        if entry.ranked.sessions >= SESSIONS or not recorded.isdisjoint(entry.ranked.keys)
+    ]
 
 
 def _profiles(

@@ -6,10 +6,12 @@ answer (`impact`): both are made of this. What is not known is said with a reaso
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphmem.calibration import threshold_at
+from graphmem.captured import Shown
 from graphmem.graph import EdgeStatus
 from graphmem.journal import Journal
 from graphmem.model import Affected, Evidence, FileStatus, SignalScores, Tier
@@ -109,7 +111,8 @@ def survey(
         return Surroundings(question, standing, threshold)
     edges = edges_around(view, [file.id for file in known], None if journal is None else journal.ledger)
     most = max(question.limit, _LEAST) + _SPARE + sum(edge.status in RULED_OUT for edge in edges.values())
-    predictions = predict(view, known, Asker(now, question.actor), most)
+    shown = {} if journal is None else _shown(journal, known, None if view.as_of == math.inf else view.as_of)
+    predictions = predict(view, known, Asker(now, question.actor), most, shown)
     around, lost = _around(view, predictions, edges, missing)
     return Surroundings(
         question,
@@ -121,6 +124,16 @@ def survey(
         tuple(file for file in predictions.linked if not around.is_ruled_out(file)),
         tuple((file, score) for file, score in predictions.upcoming if file.path not in lost),
     )
+
+
+def _shown(journal: Journal, files: Sequence[FileView], as_of: float | None) -> dict[str, Shown]:
+    """Return how notes about any of these files turned out, by the path that was named."""
+    found: dict[str, Shown] = {}
+    for file in files:
+        for path, (shown, taken) in journal.captured.shown(file.path, as_of).items():
+            before = found.get(path, Shown(0, 0))
+            found[path] = Shown(before.shown + shown, before.taken + taken)
+    return found
 
 
 def _around(
@@ -227,7 +240,8 @@ def _one_standing(view: View, path: str, file: FileView | None, lost: set[str]) 
     if file.path != path:
         return Standing(FileStatus.KNOWN, f"now named {file.path}")
     edits = view.connection.execute(
-        "SELECT COUNT(*), COALESCE(SUM(pairs), 0) FROM touch JOIN observation USING (seq)"
+        "SELECT COUNT(*), COALESCE(SUM(pairs), 0) FROM touch"
+        " JOIN observation ON observation.seq = touch.occasion"
         " WHERE file = ? AND touch.at <= ? AND change != ?",
         (file.id, view.as_of, Change.READ),
     ).fetchone()

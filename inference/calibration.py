@@ -1,0 +1,78 @@
+"""Owns the probability from which naming a file is right often enough, read from how past answers turned out.
+
+It is not the asking of past questions, nor any probability itself. Isotonic regression (pool adjacent
+violators) gives the share that came true as a rising function of what was said; the threshold is the lowest
+probability at and above which that share is at least the target on the mean. The numbers were chosen on 29
+histories that no figure is reported for (`python -m bench.threshold --choose`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+TARGET = 0.78
+"""Share of named files that shall change in the same occasion."""
+FLOOR = 0.5
+CEILING = 0.95
+QUESTIONS = 200
+"""With fewer questions than these the past is too short to tell."""
+ENTRIES = 30
+"""The same for entries from the floor on."""
+
+
+class Step(NamedTuple):
+    """Entries of one level: from which probability on, how many, and how many of them came true."""
+
+    said: float
+    entries: int
+    right: int
+
+    @property
+    def level(self) -> float:
+        """The share that came true."""
+        return self.right / self.entries
+
+
+def isotonic(entries: Iterable[tuple[float, bool]]) -> list[Step]:
+    """Return the steps of the rising function that fits (probability, came true) best, the lowest first.
+
+    Neighbours that fall are pooled; entries of one probability are one step.
+    """
+    steps: list[Step] = []
+    for said, right in sorted(entries):
+        if steps and steps[-1].said == said:
+            last = steps.pop()
+            steps.append(Step(said, last.entries + 1, last.right + right))
+        else:
+            steps.append(Step(said, 1, int(right)))
+    pooled: list[Step] = []
+    for step in steps:
+        pooled.append(step)
+        while len(pooled) > 1 and pooled[-2].level >= pooled[-1].level:
+            upper, lower = pooled.pop(), pooled.pop()
+            pooled.append(Step(lower.said, lower.entries + upper.entries, lower.right + upper.right))
+    return pooled
+
+
+def threshold(entries: Iterable[tuple[float, bool]], questions: int, target: float = TARGET) -> float | None:
+    """Return the threshold, between floor and ceiling, or None where the past is too short.
+
+    Args:
+        entries: (probability, came true) of everything that the past questions could have named.
+        questions: how many were asked.
+        target: the share that shall come true.
+    """
+    kept = list(entries)
+    if questions < QUESTIONS or sum(said >= FLOOR for said, _ in kept) < ENTRIES:
+        return None
+    count = right = 0
+    found = CEILING
+    for step in reversed(isotonic(kept)):
+        count += step.entries
+        right += step.right
+        # Each step down is no better than those above, so the share only falls from here on.
+        if right < target * count:
+            break
+        found = step.said
+    return min(CEILING, max(FLOOR, found))
