@@ -17,7 +17,7 @@ MIGRATIONS = (
     """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
     INSERT INTO meta VALUES
-        ('entries', 0), ('removals', 0), ('applied', 0), ('observations', 0),
+        ('entries', 0), ('removals', 0), ('applied', 0), ('observations', 0), ('parts', 0),
         ('minted', 0), ('verdicts', 0), ('stamp', 0), ('whole', 1), ('reload', 0);
     CREATE TABLE session (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE actor (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -43,21 +43,25 @@ MIGRATIONS = (
     CREATE TABLE observation (
         seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at REAL NOT NULL, session INTEGER NOT NULL,
         actor INTEGER NOT NULL, source TEXT NOT NULL, branch TEXT, type TEXT NOT NULL, title TEXT NOT NULL,
-        size INTEGER NOT NULL, pairs INTEGER NOT NULL, committed INTEGER NOT NULL
+        size INTEGER NOT NULL, pairs INTEGER NOT NULL, committed INTEGER NOT NULL,
+        turn TEXT NOT NULL, occasion INTEGER NOT NULL, told INTEGER NOT NULL
     );
+    CREATE INDEX observation_told ON observation (told);
+    CREATE INDEX observation_occasion ON observation (occasion);
+    CREATE INDEX observation_turn ON observation (session, turn) WHERE turn != '';
     CREATE INDEX observation_at ON observation (at, seq);
     CREATE INDEX observation_session ON observation (session, at, seq);
     CREATE INDEX observation_actor ON observation (actor, at, seq);
     CREATE TABLE touch (
         file INTEGER NOT NULL, at REAL NOT NULL, seq INTEGER NOT NULL, ord INTEGER NOT NULL,
         change INTEGER NOT NULL, repeated INTEGER NOT NULL, path INTEGER NOT NULL, old_path INTEGER,
-        PRIMARY KEY (file, at, seq, ord)
+        occasion INTEGER NOT NULL, PRIMARY KEY (file, at, seq, ord)
     ) WITHOUT ROWID;
     CREATE INDEX touch_seq ON touch (seq, ord, repeated, change);
     CREATE TABLE concept (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, uses INTEGER NOT NULL);
     CREATE TABLE concept_use (
         seq INTEGER NOT NULL, concept INTEGER NOT NULL, weight REAL NOT NULL, at REAL NOT NULL,
-        PRIMARY KEY (seq, concept)
+        occasion INTEGER NOT NULL, repeated INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (seq, concept)
     ) WITHOUT ROWID;
     CREATE INDEX concept_use_concept ON concept_use (concept, at);
     CREATE TABLE contract (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);

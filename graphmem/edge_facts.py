@@ -26,9 +26,9 @@ from inference.topics import ABOUT, RELATED, kept_topics
 _UNDECIDED = Standing()
 TOPICS = (ABOUT, RELATED)
 _HOLDING = {
-    NodeTable.FILE: "SELECT seq FROM touch WHERE file = ? AND touch.at <= ? AND repeated = 0",
-    NodeTable.CONCEPT: "SELECT seq FROM concept_use WHERE concept = ? AND at <= ?",
-    NodeTable.CONTRACT: "SELECT seq FROM contract_use JOIN observation USING (seq)"
+    NodeTable.FILE: "SELECT occasion FROM touch WHERE file = ? AND touch.at <= ? AND repeated = 0",
+    NodeTable.CONCEPT: "SELECT occasion FROM concept_use WHERE concept = ? AND at <= ? AND repeated = 0",
+    NodeTable.CONTRACT: "SELECT occasion FROM contract_use JOIN observation USING (seq)"
     " WHERE contract = ? AND at <= ?",
 }
 _NAMES = {

@@ -21,6 +21,10 @@ WHOLE_UNDER_WAY = 2
 
 _ALWAYS = -1.0e18
 
+_PARTS = (
+    "INSERT OR IGNORE INTO around SELECT part.seq FROM around JOIN observation AS one USING (seq)"
+    " JOIN observation AS part ON part.occasion = one.occasion"
+)
 _FILES = "INSERT OR REPLACE INTO dirty SELECT DISTINCT touch.file * 4, ? FROM around JOIN touch USING (seq)"
 _WORDS = "INSERT OR REPLACE INTO dirty SELECT DISTINCT {0} * 4 + ?, ? FROM around JOIN {0}_use USING (seq)"
 # Whatever comes before an observation in its session has it among its followers, up to LATER changes away.
@@ -37,7 +41,8 @@ _SESSION = f"""
     )
     SELECT DISTINCT touch.file * 4, ? FROM reach CROSS JOIN observation AS before
     ON before.session = reach.session AND before.at BETWEEN reach.first AND reach.last
-    CROSS JOIN touch ON touch.seq = before.seq
+    CROSS JOIN observation AS part ON part.occasion = before.occasion
+    CROSS JOIN touch ON touch.seq = part.seq
 """
 # The actor's work before it, within a day, has it as its follower where its own session went no further.
 _ACTOR = f"""
@@ -49,7 +54,8 @@ _ACTOR = f"""
             ORDER BY at DESC, seq DESC LIMIT 1
         ) FROM around JOIN observation AS this USING (seq) WHERE this.size > 0
     )
-    SELECT DISTINCT touch.file * 4, ? FROM earlier JOIN touch USING (seq)
+    SELECT DISTINCT touch.file * 4, ? FROM earlier JOIN observation AS part ON part.occasion = earlier.seq
+    JOIN touch ON touch.seq = part.seq
 """
 
 
@@ -84,7 +90,8 @@ class Freshness:
         self._mark(number_of(NodeTable.FILE, file) for file in disturbance.altered)
         self._gather("SELECT ?", ((seq,) for seq in disturbance.shifted))
         self._gather(
-            "SELECT seq FROM touch JOIN observation USING (seq) WHERE file = ? AND pairs = 1",
+            "SELECT touch.seq FROM touch JOIN observation ON observation.seq = touch.occasion"
+            " WHERE file = ? AND pairs = 1",
             ((file,) for file in disturbance.altered),
         )
         self._mark_around()
@@ -117,7 +124,8 @@ class Freshness:
         self._connection.execute("DELETE FROM around")
 
     def _mark_around(self) -> None:
-        """Mark the files of the gathered observations and of those they followed."""
+        """Mark the files of the gathered observations, whole turns of them, and of those they followed."""
+        self._connection.execute(_PARTS)
         for query in (_FILES, _SESSION, _ACTOR):
             self._connection.execute(query, (self._stamp,))
 

@@ -13,13 +13,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from graphmem.derived import HEAT_CHANGES
+from graphmem.lifting import lift, warm
 from graphmem.noise import noise_of
 from graphmem.recognition import Told, recognised
-from inference.activity import busyness
 from inference.lineage import Change, FileState, Lineage, Mention
 
+REPEATED = 1
+"""`touch.repeated` of a further mention of a file within its observation."""
 _ALWAYS = -1.0e18
+_TOUCH = (
+    "INSERT INTO touch (file, at, seq, ord, change, repeated, path, old_path, occasion)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?3)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +78,28 @@ class Disturbance:
 
 
 class Genealogy:
-    """The lineage tables behind one open transaction; `disturbance` grows with what is told."""
+    """The lineage tables behind one open transaction.
+
+    `disturbance` grows with what is told, and so do `told`, the observations whose mentions were written.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._former: dict[int, Told] = {}
         self._held: dict[tuple[int, int], tuple[int, bool]] = {}
+        self._cold: set[int] = set()
+        self.told: set[int] = set()
         self.disturbance = Disturbance()
 
-    def insert(self, rows: Iterable[MentionRow]) -> None:
-        """Put mentions in their place in time."""
+    def replace(self, numbers: Sequence[int], rows: Iterable[MentionRow]) -> None:
+        """Forget the mentions of these observations and put others in their place in time."""
+        gone = set(numbers)
+        left = self._leave(gone) if gone else []
+        self._insert([*left, *rows])
+        warm(self._connection, self._cold)
+        self._cold = set()
+
+    def _insert(self, rows: Sequence[MentionRow]) -> None:
         forward: list[_Kin] = []
         again: list[MentionRow] = []
         for kin in self._gather(rows):
@@ -95,22 +112,17 @@ class Genealogy:
                 again += kin.rows
         if again:
             forward += self._gather(again)
-        if forward:
+        if forward or self._former:
             self._tell(forward)
 
-    def remove(self, numbers: Sequence[int]) -> None:
-        """Forget the mentions of these observations and tell their kin's story without them."""
-        gone = set(numbers)
-        stored = {
-            row[0]
-            for seq in numbers
-            for row in self._connection.execute(
-                "SELECT DISTINCT file.kin FROM touch JOIN file ON file.id = touch.file WHERE touch.seq = ?",
-                (seq,),
-            )
-        }
-        rows = [row for row in self._take_out(stored) if row.seq not in gone]
-        self._tell(self._gather(rows))
+    def _leave(self, gone: set[int]) -> list[MentionRow]:
+        """Take out the mentions of observations; return those of others that have to be told again."""
+        again, cold = lift(self._connection, gone)
+        self._cold |= cold
+        left = [row for row in self._take_out(again) if row.seq not in gone]
+        # What leaves is not looked at again: it comes back otherwise or not at all.
+        self._held = {key: held for key, held in self._held.items() if key[0] not in gone}
+        return left
 
     def _gather(self, rows: Iterable[MentionRow]) -> list[_Kin]:
         """Group rows by kin, joined with what is stored of these paths; rows end up in order."""
@@ -169,31 +181,31 @@ class Genealogy:
         for row in kin.rows:
             repeated = row.seq in seen
             seen.add(row.seq)
-            self._connection.execute(
-                "INSERT INTO touch VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
-                (file, row.at, row.seq, row.ord, row.mention.change, repeated, path),
-            )
+            touch = (file, row.at, row.seq, row.ord, row.mention.change, repeated, path, None)
+            self._connection.execute(_TOUCH, touch)
+        self.told |= seen
         last = kin.rows[-1]
         newest = max(kin.newest, (last.at, last.seq))
         (number,) = kin.stored
         self._connection.execute("UPDATE kin SET at = ?, seq = ? WHERE id = ?", (*newest, number))
         change = self._connection.execute(
-            "SELECT change FROM touch WHERE file = ? AND change != ? AND repeated = 0"
+            "SELECT change FROM touch WHERE file = ? AND change != ? AND repeated != ?"
             " ORDER BY at DESC, seq DESC, ord DESC LIMIT 1",
-            (file, Change.READ),
+            (file, Change.READ, REPEATED),
         ).fetchone()
         alive = change is None or change[0] != Change.DELETED
         self._connection.execute("UPDATE file SET alive = ? WHERE id = ?", (alive, file))
         if alive != was_alive:
             self.disturbance.altered.add(file)
         self._relive(file, path)
-        self._warm((file,))
+        self._cold.add(file)
 
     def _relive(self, file: int, path: int) -> None:
         """Write anew when a file of one name lived: from its first mention, but for deletions."""
         states: list[tuple[float, int, bool]] = []
         for at, seq, change in self._connection.execute(
-            "SELECT at, seq, change FROM touch WHERE file = ? AND repeated = 0 ORDER BY at, seq", (file,)
+            "SELECT at, seq, change FROM touch WHERE file = ? AND repeated != ? ORDER BY at, seq",
+            (file, REPEATED),
         ):
             alive = states[-1][2] if states and change == Change.READ else change != Change.DELETED
             if not states or states[-1][2] != alive:
@@ -222,7 +234,7 @@ class Genealogy:
                 ):
                     mention = Mention(Change(change), names[path], names.get(old))
                     rows.append(MentionRow(at, seq, ord, mention))
-                    self._held[seq, ord] = file, bool(repeated)
+                    self._held[seq, ord] = file, repeated == REPEATED
                 self._connection.execute("DELETE FROM touch WHERE file = ?", (file,))
                 self._connection.execute("DELETE FROM state WHERE file = ?", (file,))
             self._connection.executemany("DELETE FROM claim WHERE path = ?", [(path,) for path in names])
@@ -297,10 +309,11 @@ class Genealogy:
         self._former, self._held = {}, {}
 
     def _write_story(self, told: _Story) -> None:
-        self._connection.executemany("INSERT INTO touch VALUES (?, ?, ?, ?, ?, ?, ?, ?)", told.touches)
+        self._connection.executemany(_TOUCH, told.touches)
         self._connection.executemany("INSERT INTO state VALUES (?, ?, ?, ?, ?)", told.states)
         self._connection.executemany("INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?)", told.claims)
-        self._warm({touch[0] for touch in told.touches})
+        self._cold.update(touch[0] for touch in told.touches)
+        self.told.update(touch[2] for touch in told.touches)
 
     def _settle(self, kins: Sequence[_Kin]) -> dict[str, int]:
         """Give each kin one stored row, merging those that a rename joined; return every path's kin."""
@@ -371,18 +384,6 @@ class Genealogy:
             " VALUES (?, ?, ?, ?, ?, ?, 0, 0)",
             new,
         )
-
-    def _warm(self, files: Iterable[int]) -> None:
-        """Sum up how busy these files are, always in order of time: sums of floats depend on the order."""
-        for file in files:
-            changes = self._connection.execute(
-                "SELECT at FROM touch WHERE file = ? AND change != ? AND repeated = 0"
-                " ORDER BY at DESC, seq DESC LIMIT ?",
-                (file, Change.READ, HEAT_CHANGES),
-            ).fetchall()
-            last = changes[0][0] if changes else 0.0
-            heat = busyness((at for (at,) in changes), last)
-            self._connection.execute("UPDATE file SET heat = ?, heat_at = ? WHERE id = ?", (heat, last, file))
 
 
 def _names(rows: Iterable[MentionRow]) -> list[str]:

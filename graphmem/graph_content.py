@@ -14,6 +14,7 @@ from typing import Any
 
 from graphmem.database import chunked
 from graphmem.edge_rows import SELECT_EDGE, EdgeRow, read_row
+from graphmem.genealogy import REPEATED
 from graphmem.graph import Direction, EdgeKind, EdgeStatus, NodeType, Relation
 from graphmem.modules import graph_modules
 from graphmem.nodes import NodeTable, number_of, row_of, table_of
@@ -78,7 +79,7 @@ def change(connection: sqlite3.Connection, since: Mark) -> GraphChange | None:
         "SELECT edge, node FROM graph_log WHERE number > ? LIMIT ?", (since.change, MOST_ROWS + 1)
     ).fetchall()
     fresh = connection.execute(
-        "SELECT COUNT(*) FROM (SELECT 1 FROM observation WHERE seq > ? LIMIT ?)",
+        "SELECT COUNT(*) FROM (SELECT 1 FROM observation WHERE told > ? LIMIT ?)",
         (since.entries, MOST_ROWS + 1),
     ).fetchone()[0]
     if len(log) + fresh > MOST_ROWS:
@@ -166,19 +167,20 @@ def _node(table: NodeTable, row: Sequence[Any]) -> GraphNode:
 
 
 def _observations(connection: sqlite3.Connection, after: int) -> Iterator[GraphObservation]:
-    """Yield the observations above a number in order, few of them in memory at a time."""
+    """Yield the observations told after a number in order of their own, few of them in memory at a time."""
+    told = f"seq IN (SELECT seq FROM observation WHERE told > {after:d})" if after else "1"
     heads = connection.execute(
         "SELECT seq, at, title, session.name FROM observation JOIN session ON session.id = session"
-        " WHERE seq > ? ORDER BY seq",
-        (after,),
+        f" WHERE {told} ORDER BY seq"
     )
+    # What counts in another part of the turn was touched in this one too.
     touched = _Beside(
         connection.execute(
-            "SELECT seq, file * 4 FROM touch WHERE seq > ? AND repeated = 0 ORDER BY seq, ord", (after,)
+            f"SELECT seq, file * 4 FROM touch WHERE {told} AND repeated != ? ORDER BY seq, ord", (REPEATED,)
         )
     )
     mentioned = _Beside(
-        connection.execute(f"SELECT seq, node FROM ({_MENTIONED}) WHERE seq > ? ORDER BY seq, node", (after,))
+        connection.execute(f"SELECT seq, node FROM ({_MENTIONED}) WHERE {told} ORDER BY seq, node")
     )
     for seq, at, title, session in heads:
         yield GraphObservation(seq, at, title, session, touched.of(seq), mentioned.of(seq))

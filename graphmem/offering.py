@@ -19,9 +19,10 @@ from inference.topics import ABOUT, RELATED, SESSIONS, Talk, topic_offers
 
 _TALKS = 50
 _SPOKEN = (
-    "SELECT seq, observation.at, session FROM concept_use JOIN observation USING (seq)"
-    " WHERE concept = ? AND concept_use.at <= ? AND pairs = 1"
-    " ORDER BY concept_use.at DESC, seq DESC LIMIT ?"
+    "SELECT observation.seq, observation.at, session FROM concept_use"
+    " JOIN observation ON observation.seq = concept_use.occasion"
+    " WHERE concept = ? AND concept_use.at <= ? AND repeated = 0 AND pairs = 1"
+    " ORDER BY concept_use.at DESC, concept_use.seq DESC LIMIT ?"
 )
 
 

@@ -1,7 +1,8 @@
 """Owns the reading of `derived.db`: files by name, their occasions and concepts, as of any past moment.
 
 It is not the scoring (that is `inference`) and not the answers (that is `graphmem.recall`). A `View` is one
-consistent state of the file; everything later than its `as_of` does not exist for it.
+consistent state of the file; everything later than its `as_of` does not exist for it. The parts of a turn are
+read as one occasion, under the number of the first (see `graphmem.occasions`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ RECENT = 20
 PROFILE_OCCASIONS = 5
 NO_PAIR_SIZE = 1_000_000
 _READ = Change.READ.value
-_EDIT_FIELDS = "touch.seq, touch.at, observation.session, observation.actor, observation.size, pairs"
+_HEAD = "observation.seq, observation.at, observation.session, observation.actor, observation.size, pairs"
 
 
 class FileView(NamedTuple):
@@ -152,12 +153,12 @@ class View:
 
     def _heads(self, file: int, role: str) -> list[_Head]:
         rows = self.connection.execute(
-            f"SELECT {_EDIT_FIELDS} FROM touch JOIN observation ON observation.seq = touch.seq"
+            f"SELECT {_HEAD} FROM touch JOIN observation ON observation.seq = touch.occasion"
             f" WHERE touch.file = ? AND touch.at <= ? AND repeated = 0 AND {role}"
             " ORDER BY touch.at DESC, touch.seq DESC LIMIT ?",
             (file, self.as_of, Change.READ, EDITS),
         )
-        return [_Head._make(row) for row in rows]
+        return sorted(map(_Head._make, rows), key=lambda head: (head.at, head.seq), reverse=True)
 
     def _following(self, heads: Sequence[_Head]) -> list[_Head | None]:
         """Return what came next: in the same session, or as the actor's next work within a day."""
@@ -211,7 +212,7 @@ class View:
         return [row[0] for row in rows]
 
     def changes(self, file: int) -> int:
-        """Return how many observations changed a file."""
+        """Return how many observations changed a file, the parts of a turn as one."""
         row = self.connection.execute(
             "SELECT COUNT(*) FROM touch WHERE file = ? AND at <= ? AND change != ? AND repeated = 0",
             (file, self.as_of, Change.READ),
@@ -233,9 +234,13 @@ class View:
 
     def _members(self, numbers: Sequence[int]) -> dict[int, tuple[list[int], list[int]]]:
         members: dict[int, tuple[list[int], list[int]]] = {seq: ([], []) for seq in numbers}
-        for seq, change, file in self._chunked(
-            "SELECT seq, change, file FROM touch WHERE seq IN ({}) AND repeated = 0 ORDER BY seq, ord",
+        for seq, change, file in chunked(
+            self.connection,
+            "SELECT part.occasion, change, file FROM observation AS part JOIN touch ON touch.seq = part.seq"
+            " WHERE touch.at <= ? AND part.occasion IN ({}) AND repeated = 0"
+            " ORDER BY part.occasion, part.at, part.id, ord",
             members,
+            (self.as_of,),
         ):
             members[seq][change == _READ].append(file)
         return members
@@ -257,7 +262,7 @@ class View:
 
     def _last_occasions(self, file: int) -> list[int]:
         rows = self.connection.execute(
-            "SELECT touch.seq FROM touch JOIN observation ON observation.seq = touch.seq"
+            "SELECT touch.occasion FROM touch JOIN observation ON observation.seq = touch.occasion"
             " WHERE file = ? AND touch.at <= ? AND repeated = 0 AND pairs = 1"
             " ORDER BY touch.at DESC, touch.seq DESC LIMIT ?",
             (file, self.as_of, PROFILE_OCCASIONS),
@@ -270,7 +275,8 @@ class View:
         if self._now:
             return uses
         late = self._is_late()
-        count = f"SELECT COUNT(*) FROM concept_use WHERE concept = ? AND at {'>' if late else '<='} ?"
+        when = "at > ?" if late else "at <= ?"
+        count = f"SELECT COUNT(*) FROM concept_use WHERE concept = ? AND {when} AND repeated = 0"
         counted = {id: self.connection.execute(count, (id, self.as_of)).fetchone()[0] for id in uses}
         return {id: uses[id] - after for id, after in counted.items()} if late else counted
 
@@ -286,12 +292,12 @@ class View:
         return dict(self._chunked("SELECT id, name FROM concept WHERE id IN ({})", concepts))
 
     def total(self) -> int:
-        """Return the number of observations."""
+        """Return the number of observations, the parts of a turn as one."""
         if self._total is None:
-            query = "SELECT value FROM meta WHERE key = 'observations'"
-            self._total = int(self.connection.execute(query).fetchone()[0])
+            counts = dict(self.connection.execute("SELECT key, value FROM meta"))
+            self._total = int(counts["observations"] - counts["parts"])
             if not self._now:
-                after = "SELECT COUNT(*) FROM observation WHERE at > ?"
+                after = "SELECT COUNT(*) FROM observation WHERE at > ? AND occasion = seq"
                 self._total -= self.connection.execute(after, (self.as_of,)).fetchone()[0]
         return self._total
 
@@ -310,8 +316,14 @@ class View:
         """Return the concepts of these observations with their weights, by observation."""
         wanted = list(numbers)
         found: dict[int, dict[int, float]] = {seq: {} for seq in wanted}
-        rows = self._chunked(
-            "SELECT seq, concept, weight FROM concept_use WHERE seq IN ({}) ORDER BY seq, concept", wanted
+        rows = chunked(
+            self.connection,
+            "SELECT part.occasion, concept, weight FROM observation AS part"
+            " JOIN concept_use ON concept_use.seq = part.seq"
+            " WHERE concept_use.at <= ? AND part.occasion IN ({}) AND repeated = 0"
+            " ORDER BY part.occasion, concept",
+            wanted,
+            (self.as_of,),
         )
         for seq, concept, weight in rows:
             found[seq][concept] = weight
@@ -332,7 +344,10 @@ class View:
 
     def contracts(self, numbers: Iterable[int]) -> list[int]:
         """Return the contracts that these observations name, each once."""
-        rows = self._chunked("SELECT DISTINCT contract FROM contract_use WHERE seq IN ({})", numbers)
+        rows = self._chunked(
+            "SELECT DISTINCT contract FROM observation JOIN contract_use USING (seq) WHERE occasion IN ({})",
+            numbers,
+        )
         return list(dict.fromkeys(row[0] for row in rows))
 
 

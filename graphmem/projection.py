@@ -8,26 +8,25 @@ told again from their first mention.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from graphmem.concepts import observation_concepts
-from graphmem.contracts import read_contracts
-from graphmem.database import Database
+from graphmem.database import Database, chunked
 from graphmem.fact_rows import insert_facts, remove_facts, wipe_facts
 from graphmem.freshness import Freshness
-from graphmem.genealogy import Disturbance, Genealogy, MentionRow
+from graphmem.genealogy import Genealogy, MentionRow
 from graphmem.journal import Entry, Journal, Removal
 from graphmem.judgements import carry, drop_unknown, follow_names
 from graphmem.ledger import Ledger
 from graphmem.model import Observation
-from graphmem.nodes import NodeTable, number_of
+from graphmem.occasions import Turn, count_turn, pairs_up, parts_of, turns_of
 from graphmem.text import index_text
+from graphmem.word_rows import drop_unused, insert_words, intern, remove_words
 from inference.cochange import MAX_SIZE
 from inference.lineage import Change, Mention
 
 _BATCH = 500
-_NO_PAIRS = frozenset({"snapshot"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,37 +90,38 @@ def project(
     removals: Sequence[Removal] = (),
     ledger: Ledger | None = None,
 ) -> None:
-    """Apply entries and removals in one transaction and move the watermark.
+    """Apply entries and removals in one transaction and move the watermark; what is told anew is replaced.
 
     `ledger` holds the edges that were carried into this file, None where there can't be any.
     """
     ordered = sorted(entries, key=lambda entry: (entry.observation.at, entry.seq))
     with database.write() as connection:
         freshness = Freshness(connection)
-        claimed: set[str] = set()
-        unused: list[int] = []
+        forgotten = [removal.seq for removal in removals]
+        told_anew = "SELECT seq FROM observation WHERE seq IN ({})"
+        leaving = forgotten + [seq for (seq,) in chunked(connection, told_anew, (e.seq for e in ordered))]
+        turns = turns_of(connection, leaving) | _turns_joined(connection, ordered)
+        freshness.around({*leaving, *parts_of(connection, turns)})
+        traces = _take_out(connection, leaving)
+        genealogy = _put_in(connection, ordered, leaving)
+        turns |= turns_of(connection, {*genealogy.told, *(entry.seq for entry in ordered)})
+        for turn in sorted(turns):
+            count_turn(connection, turn)
+        unused = _sweep(connection, traces)
+        freshness.disturbed(genealogy.disturbance)
+        freshness.vanished(unused)
+        freshness.around({*(entry.seq for entry in ordered), *parts_of(connection, turns)})
         if removals:
-            numbers = [removal.seq for removal in removals]
-            freshness.around(numbers)
             freshness.reload()
-            disturbance = _remove(connection, numbers)
-            freshness.disturbed(disturbance)
-            claimed |= disturbance.claimed
-            unused = _drop_unused(connection)
-            freshness.vanished(unused)
+            _wipe(connection)
             _mark(connection, "removals", max(removal.number for removal in removals))
         if ordered:
-            disturbance = _insert(connection, ordered)
-            freshness.disturbed(disturbance)
-            claimed |= disturbance.claimed
-            freshness.around(entry.seq for entry in ordered)
             _mark(connection, "entries", max(entry.told for entry in ordered))
             _count(connection, "applied", len(ordered))
-            _count(connection, "observations", len(ordered))
         if ledger is not None:
             if removals:
                 drop_unknown(connection, ledger)
-            follow_names(connection, ledger, claimed, unused)
+            follow_names(connection, ledger, genealogy.disturbance.claimed, unused)
 
 
 def _mark(connection: sqlite3.Connection, key: str, value: int) -> None:
@@ -132,9 +132,22 @@ def _count(connection: sqlite3.Connection, key: str, more: int) -> None:
     connection.execute("UPDATE meta SET value = value + ? WHERE key = ?", (more, key))
 
 
-def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> Disturbance:
-    sessions = _intern(connection, "session", (entry.observation.session for entry in entries))
-    actors = _intern(connection, "actor", (entry.observation.actor for entry in entries))
+def _turns_joined(connection: sqlite3.Connection, entries: Sequence[Entry]) -> set[Turn]:
+    """Return the turns in this file of which these entries are further parts."""
+    named = {(entry.observation.session, entry.observation.turn) for entry in entries}
+    query = "SELECT id FROM session WHERE name = ?"
+    return {
+        (number, turn)
+        for session, turn in named
+        if turn
+        for (number,) in connection.execute(query, (session,)).fetchall()
+    }
+
+
+def _put_in(connection: sqlite3.Connection, entries: Sequence[Entry], leaving: Sequence[int]) -> Genealogy:
+    """Insert observations; the mentions of those that leave are taken out along with it."""
+    sessions = intern(connection, "session", (entry.observation.session for entry in entries))
+    actors = intern(connection, "actor", (entry.observation.actor for entry in entries))
     rows: list[MentionRow] = []
     observations: list[tuple[object, ...]] = []
     for entry in entries:
@@ -142,7 +155,6 @@ def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> Disturb
         mentions = mentions_of(observation)
         rows.extend(MentionRow(observation.at, entry.seq, ord, m) for ord, m in enumerate(mentions))
         size = sum(mention.change is not Change.READ for mention in mentions)
-        pairs = size <= MAX_SIZE and observation.type not in _NO_PAIRS
         observations.append(
             (
                 entry.seq,
@@ -155,23 +167,25 @@ def _insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> Disturb
                 observation.type,
                 observation.title,
                 size,
-                int(pairs),
+                int(pairs_up(size, (observation.type,))),
                 int(observation.reference is not None),
+                observation.turn,
+                entry.seq,
+                entry.told,
             )
         )
-    connection.executemany(
-        "INSERT INTO observation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", observations
-    )
+    places = ", ".join("?" * 15)
+    connection.executemany(f"INSERT INTO observation VALUES ({places})", observations)
+    _count(connection, "observations", len(observations))
     genealogy = Genealogy(connection)
-    genealogy.insert(rows)
-    _insert_concepts(connection, entries)
-    _insert_contracts(connection, entries)
+    genealogy.replace(leaving, rows)
+    insert_words(connection, entries)
     insert_facts(connection, entries)
     connection.executemany(
         "INSERT INTO text (rowid, title, body, concepts, paths) VALUES (?, ?, ?, ?, ?)",
         [(entry.seq, *_texts(entry.observation)) for entry in entries],
     )
-    return genealogy.disturbance
+    return genealogy
 
 
 def mentions_of(observation: Observation) -> list[Mention]:
@@ -200,80 +214,40 @@ def _texts(observation: Observation) -> tuple[str, str, str, str]:
     )
 
 
-def _insert_concepts(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
-    found = {entry.seq: observation_concepts(entry.observation) for entry in entries}
-    names = {name for weights in found.values() for name in weights}
-    connection.executemany(
-        "INSERT INTO concept (name, uses) VALUES (?, 0) ON CONFLICT (name) DO NOTHING",
-        [(name,) for name in sorted(names)],
-    )
-    ids = _ids(connection, "concept", names)
-    times = {entry.seq: entry.observation.at for entry in entries}
-    uses = [
-        (seq, ids[name], weight, times[seq])
-        for seq, weights in found.items()
-        for name, weight in weights.items()
-    ]
-    connection.executemany("INSERT INTO concept_use VALUES (?, ?, ?, ?)", uses)
-    counts: dict[int, int] = {}
-    for _, concept, _, _ in uses:
-        counts[concept] = counts.get(concept, 0) + 1
-    connection.executemany(
-        "UPDATE concept SET uses = uses + ? WHERE id = ?", [(count, id) for id, count in counts.items()]
-    )
+class _Traces(NamedTuple):
+    """What may be used by nothing any more: rows of sessions and actors, nodes of concepts and contracts."""
+
+    sessions: set[int]
+    actors: set[int]
+    words: set[int]
 
 
-def _insert_contracts(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
-    found = {entry.seq: read_contracts(entry.observation) for entry in entries}
-    ids = _intern(connection, "contract", (use.name for uses in found.values() for use in uses))
-    connection.executemany(
-        "INSERT INTO contract_use VALUES (?, ?, ?) ON CONFLICT (seq, contract) DO UPDATE"
-        " SET superseded_by = COALESCE(superseded_by, excluded.superseded_by)",
-        [(seq, ids[use.name], use.superseded_by) for seq, uses in found.items() for use in uses],
-    )
-
-
-def _intern(connection: sqlite3.Connection, table: str, names: Iterable[str]) -> dict[str, int]:
-    distinct = dict.fromkeys(names)
-    connection.executemany(
-        f"INSERT INTO {table} (name) VALUES (?) ON CONFLICT (name) DO NOTHING", [(name,) for name in distinct]
-    )
-    return _ids(connection, table, distinct)
-
-
-def _ids(connection: sqlite3.Connection, table: str, names: Iterable[str]) -> dict[str, int]:
-    select = f"SELECT id FROM {table} WHERE name = ?"
-    return {name: connection.execute(select, (name,)).fetchone()[0] for name in names}
-
-
-def _remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> Disturbance:
+def _take_out(connection: sqlite3.Connection, numbers: Sequence[int]) -> _Traces:
+    """Delete all of observations but their mentions; return what has to be swept then."""
+    heads = "SELECT session, actor, occasion != seq FROM observation WHERE seq IN ({})"
+    rows = chunked(connection, heads, numbers)
+    words = remove_words(connection, numbers)
     keys = [(seq,) for seq in numbers]
-    genealogy = Genealogy(connection)
-    genealogy.remove(numbers)
-    connection.executemany(
-        "UPDATE concept SET uses = uses - 1 WHERE id IN (SELECT concept FROM concept_use WHERE seq = ?)", keys
-    )
-    for table, column in (("concept_use", "seq"), ("contract_use", "seq"), ("text", "rowid")):
-        connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", keys)
-    if remove_facts(connection, numbers):
-        wipe_facts(connection)
-    gone = connection.executemany("DELETE FROM observation WHERE seq = ?", keys).rowcount
-    _count(connection, "observations", -gone)
-    connection.execute("DELETE FROM session WHERE id NOT IN (SELECT session FROM observation)")
-    connection.execute("DELETE FROM actor WHERE id NOT IN (SELECT actor FROM observation)")
-    # A forgotten name must not linger in old index segments either.
+    connection.executemany("DELETE FROM text WHERE rowid = ?", keys)
+    remove_facts(connection, numbers)
+    connection.executemany("DELETE FROM observation WHERE seq = ?", keys)
+    _count(connection, "observations", -len(rows))
+    _count(connection, "parts", -sum(row[2] for row in rows))
+    return _Traces({row[0] for row in rows}, {row[1] for row in rows}, words)
+
+
+def _sweep(connection: sqlite3.Connection, traces: _Traces) -> list[int]:
+    """Forget the names that nothing uses any more; return the nodes among them."""
+    for table, ids in (("session", traces.sessions), ("actor", traces.actors)):
+        connection.executemany(
+            f"DELETE FROM {table} WHERE id = ?1"
+            f" AND NOT EXISTS (SELECT 1 FROM observation WHERE {table} = ?1)",
+            [(id,) for id in ids],
+        )
+    return drop_unused(connection, traces.words)
+
+
+def _wipe(connection: sqlite3.Connection) -> None:
+    """Take forgotten words out of old segments of the indexes too."""
     connection.execute("INSERT INTO text (text) VALUES ('optimize')")
-    return genealogy.disturbance
-
-
-def _drop_unused(connection: sqlite3.Connection) -> list[int]:
-    """Forget the names of concepts and contracts that nothing uses any more; return their nodes."""
-    gone: list[int] = []
-    for table, node_table, unused in (
-        ("concept", NodeTable.CONCEPT, "uses = 0"),
-        ("contract", NodeTable.CONTRACT, "id NOT IN (SELECT contract FROM contract_use)"),
-    ):
-        rows = connection.execute(f"SELECT id FROM {table} WHERE {unused}").fetchall()
-        gone += [number_of(node_table, id) for (id,) in rows]
-        connection.executemany(f"DELETE FROM {table} WHERE id = ?", rows)
-    return gone
+    wipe_facts(connection)

@@ -48,9 +48,10 @@ class WorkLog:
         limits = (view.as_of, WORKS)
         files: dict[int, list[int]] = {}
         for seq, file in view.connection.execute(
-            f"SELECT touch.seq, touch.file FROM ({_LAST}) AS last JOIN touch USING (seq)"
-            " WHERE change != ? AND repeated = 0 ORDER BY touch.seq, ord",
-            (*limits, Change.READ),
+            f"SELECT last.seq, touch.file FROM ({_LAST}) AS last"
+            " JOIN observation AS part ON part.occasion = last.seq JOIN touch ON touch.seq = part.seq"
+            " WHERE change != ? AND repeated = 0 AND touch.at <= ? ORDER BY last.seq, part.at, part.id, ord",
+            (*limits, Change.READ, view.as_of),
         ):
             files.setdefault(seq, []).append(file)
         self.works = tuple(
@@ -76,8 +77,8 @@ class WorkLog:
         order = {work.seq: place for place, work in enumerate(works)}
         rows = chunked(
             self._view.connection,
-            "SELECT seq, name, superseded_by FROM contract_use JOIN contract ON contract.id = contract"
-            " WHERE seq IN ({})",
+            "SELECT occasion, name, superseded_by FROM observation JOIN contract_use USING (seq)"
+            " JOIN contract ON contract.id = contract WHERE occasion IN ({})",
             order,
         )
         return sorted(map(Contract._make, rows), key=lambda found: (order[found.seq], found.name))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from graphmem.concepts import GIVEN, observation_concepts, presentable
@@ -52,7 +53,7 @@ def concepts_of(view: View, profile: dict[int, float], limit: int) -> tuple[str,
 
 def recent(view: View, files: Sequence[int], now: float) -> Recent:
     """Return the last 30 days' work on these files, by concept domain."""
-    seqs = _touched(view, files, now - WINDOW_DAYS * DAY, now, _WINDOW_LIMIT)
+    seqs = list(_touched(view, files, now - WINDOW_DAYS * DAY, now, _WINDOW_LIMIT))
     heads = view.heads(seqs)
     uses = view.concepts(seqs)
     everything: dict[int, float] = defaultdict(float)
@@ -73,18 +74,20 @@ def recent(view: View, files: Sequence[int], now: float) -> Recent:
     return Recent(WINDOW_DAYS, len({head.session for head in heads}), tuple(domains), observations)
 
 
-def _touched(view: View, files: Sequence[int], since: float, until: float, limit: int) -> list[int]:
-    rows: set[tuple[float, int]] = set()
+def _touched(view: View, files: Sequence[int], since: float, until: float, limit: int) -> dict[int, float]:
+    """Return the last occasions that touched these files, with the time of the last touch, newest first."""
+    rows: list[tuple[float, int]] = []
     for file in files:
-        rows.update(
-            view.connection.execute(
-                "SELECT touch.at, touch.seq FROM touch JOIN observation USING (seq)"
-                " WHERE file = ? AND touch.at >= ? AND touch.at <= ? AND pairs = 1"
-                " ORDER BY touch.at DESC, touch.seq DESC LIMIT ?",
-                (file, since, min(until, view.as_of), limit),
-            ).fetchall()
-        )
-    return [seq for _, seq in sorted(rows, reverse=True)[:limit]]
+        rows += view.connection.execute(
+            "SELECT touch.at, touch.occasion FROM touch JOIN observation ON observation.seq = touch.occasion"
+            " WHERE file = ? AND touch.at >= ? AND touch.at <= ? AND pairs = 1"
+            " ORDER BY touch.at DESC, touch.seq DESC LIMIT ?",
+            (file, since, min(until, view.as_of), limit),
+        ).fetchall()
+    latest: dict[int, float] = {}
+    for at, occasion in sorted(rows, reverse=True):
+        latest.setdefault(occasion, at)
+    return dict(islice(latest.items(), limit))
 
 
 def active(view: View, files: dict[int, str], now: float, session: str | None) -> tuple[ActiveSession, ...]:
@@ -92,9 +95,10 @@ def active(view: View, files: dict[int, str], now: float, session: str | None) -
     latest: dict[tuple[str, str], ActiveSession] = {}
     since = math.nextafter(now - ACTIVE_HOURS * HOUR, math.inf)
     for file, path in files.items():
-        for head in view.heads(_touched(view, [file], since, now, _WINDOW_LIMIT)):
+        touched = _touched(view, [file], since, now, _WINDOW_LIMIT)
+        for head in view.heads(touched):
             if head.session != session:
-                entry = ActiveSession(head.session, head.actor, path, head.at)
+                entry = ActiveSession(head.session, head.actor, path, touched[head.seq])
                 latest.setdefault((head.session, path), entry)
     return tuple(sorted(latest.values(), key=lambda entry: (-entry.at, entry.session, entry.path)))
 
@@ -116,16 +120,16 @@ def _contract(view: View, contract: int, own: set[int]) -> ContractAtStake:
     """Return one contract; `own` are the observations of the files in question."""
     name = view.connection.execute("SELECT name FROM contract WHERE id = ?", (contract,)).fetchone()[0]
     rows = view.connection.execute(
-        "SELECT seq, at, superseded_by FROM contract_use JOIN observation USING (seq)"
+        "SELECT occasion, at, superseded_by FROM contract_use JOIN observation USING (seq)"
         " WHERE contract = ? AND at <= ? ORDER BY at DESC, seq DESC LIMIT ?",
         (contract, view.as_of, _CONTRACT_OCCASIONS),
     ).fetchall()
     successor = next((row[2] for row in rows if row[2] is not None), None)
-    users = _users(view, name, view.concepts(row[0] for row in rows).values())
-    # What only says that it was replaced has used nothing.
-    used = any(seq in own and replaced is None for seq, _, replaced in rows)
+    # What says that it was replaced has not used it.
+    used = [seq for seq, _, replaced in rows if replaced is None]
+    users = _users(view, name, view.concepts(used or [row[0] for row in rows]).values())
     use = ContractUse(name, users, rows[0][1], successor)
-    return ContractAtStake(use, successor is not None and used)
+    return ContractAtStake(use, successor is not None and not own.isdisjoint(used))
 
 
 def _users(view: View, name: str, uses: Collection[dict[int, float]]) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ def stats(view: View, sizes: Sizes) -> ProjectStats:
         contracts=count("SELECT COUNT(*) FROM contract"),
         first_at=first,
         last_at=last,
-        bulk_observations=count("SELECT COUNT(*) FROM observation WHERE pairs = 0"),
+        bulk_observations=count("SELECT COUNT(*) FROM observation WHERE pairs = 0 AND occasion = seq"),
         noise_files=count("SELECT COUNT(*) FROM file WHERE alive = 1 AND noise IS NOT NULL"),
         journal_bytes=sizes.journal_bytes,
         derived_bytes=sizes.derived_bytes,
@@ -71,8 +71,9 @@ def busiest_files(view: View, limit: int, missing: Missing) -> list[str]:
     `missing` tells which of some paths are gone from the disk.
     """
     rows = view.connection.execute(
-        "SELECT path.name, COUNT(DISTINCT touch.seq) AS changes FROM touch"
-        " JOIN observation USING (seq) JOIN file ON file.id = touch.file JOIN path ON path.id = file.path"
+        "SELECT path.name, COUNT(DISTINCT touch.occasion) AS changes FROM touch"
+        " JOIN observation ON observation.seq = touch.occasion"
+        " JOIN file ON file.id = touch.file JOIN path ON path.id = file.path"
         " WHERE alive = 1 AND noise IS NULL AND pairs = 1 AND change != ? AND repeated = 0"
         " GROUP BY file.id ORDER BY changes DESC, path.name",
         (Change.READ,),
