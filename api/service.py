@@ -52,6 +52,7 @@ from graphmem import Memory
 from graphmem.capture.intake import ObservationIn
 from graphmem.errors import GraphMemError
 from graphmem.home import Home, ServiceRecord
+from graphmem.redaction import DiscreetFormatter
 
 _DESCRIPTION = (
     "What else changes with this file? Everything but /healthz and /readyz needs the bearer token in the "
@@ -252,7 +253,7 @@ def _log_file(home: Home) -> Iterator[None]:
     handler = RotatingFileHandler(
         home.logs_folder / LOG_NAME, maxBytes=_LOG_BYTES, backupCount=3, encoding="utf-8", delay=True
     )
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     loggers = [logging.getLogger(name) for name in ("graphmem", "uvicorn")]
     for each in loggers:
         each.addHandler(handler)

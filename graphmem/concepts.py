@@ -48,9 +48,9 @@ _KNOWN_SHARE = 0.5
 _FEW_OBSERVATIONS = 8
 
 _COMMIT_TYPE = re.compile(r"\s*[A-Za-z]{2,12}(?:\(([^()\n]{0,80})\))?!?:\s")
-# Neither hosts, API roots nor file endings are what a text is about.
+# Neither hosts, API roots, file endings nor what stands for a secret are what a text is about.
 _ADDRESS = re.compile(
-    r"\w{2,10}://\S+|/(?:api|v\d{1,2})(?=/)|(?<=\w)\.(?:tsx?|jsx?|py|go|rs|java|kt|rb|php|vue|css|json|ya?ml|toml|md)\b"
+    r"\[redacted:[a-z-]{2,20}\]|\w{2,10}://\S+|/(?:api|v\d{1,2})(?=/)|(?<=\w)\.(?:tsx?|jsx?|py|go|rs|java|kt|rb|php|vue|css|json|ya?ml|toml|md)\b"
 )
 _COUNTED = re.compile(r"v?\d[\w]*|[0-9a-f]{7,}|\w*\d{3,}\w*")
 

@@ -19,6 +19,7 @@ from graphmem.ledger import Ledger, Proposal, field_of, place_of
 from graphmem.minting import canonical, edge_between, find, moment, named_request
 from graphmem.postings import View
 from graphmem.record import storable
+from graphmem.redaction import without_secrets
 
 MAX_DECLARATIONS = 5_000
 MAX_BY = 200
@@ -166,7 +167,7 @@ def _proposal(
 
 
 def _note(text: str) -> str:
-    return bounded_text("note", text, [])
+    return without_secrets(bounded_text("note", text, []))
 
 
 def _by(text: str) -> str:

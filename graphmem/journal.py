@@ -163,6 +163,11 @@ class Journal:
             raise unknown_observation(id)
         return decode(*row)
 
+    def holds(self, id: str) -> bool:
+        """Return whether the id is taken, by a forgotten observation too."""
+        with self._database.read() as connection:
+            return connection.execute("SELECT 1 FROM observation WHERE id = ?", (id,)).fetchone() is not None
+
     def numbered(self, numbers: Iterable[int]) -> dict[int, Observation]:
         """Return the observations of these row numbers; forgotten ones are left out."""
         return dict(self.each(list(numbers)))

@@ -5,6 +5,7 @@ It is not the project (that is `project`), which opens these at the first use an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from graphmem.errors import StorageError
 from graphmem.follower import Follower
 from graphmem.journal import Journal
 from graphmem.model import Observation, Rejection
+from graphmem.redaction import redacted
 from graphmem.registry import Registry
 from graphmem.workspace import Workspace
 
@@ -57,9 +59,20 @@ class Opened:
     def judge(
         self, items: Sequence[Mapping[str, object] | Observation], now: float
     ) -> tuple[list[Observation], list[Rejection]]:
-        """Pass items from outside through the intake at that moment (epoch seconds)."""
+        """Pass items from outside through the intake at that moment (epoch seconds), and leave secrets out.
+
+        What was left out of observations that are new is counted.
+        """
         with self.workspace.reading() as resolver:
-            return Intake(resolver.resolve, now, self.workspace.remember).accept_all(items)
+            taken, rejected = Intake(resolver.resolve, now, self.workspace.remember).accept_all(items)
+        kept, left_out = [], Counter[str]()
+        for observation, counts in map(redacted, taken):
+            kept.append(observation)
+            if counts and not self.journal.holds(observation.id):
+                left_out += counts
+        if left_out:
+            self.journal.captured.add_redactions(left_out)
+        return kept, rejected
 
     def close(self) -> None:
         """Close everything."""
