@@ -171,6 +171,14 @@ def stats_command(invocation: Invocation) -> None:
     return invocation.answer(found, lambda screen: _show_stats(screen, found, project.slug))
 
 
+def _turned_out(notes: Shape) -> str:
+    """Return what became of the notes, in words."""
+    if not notes["given"]:
+        return ""
+    taken = f"{notes['helped']:,} taken up ({notes['opened']:,} opened, {notes['changed']:,} changed)"
+    return f"{taken}; {counted(notes['missed'], 'turn')} changed a file none had named"
+
+
 def _show_stats(screen: Screen, found: Shape, slug: str) -> None:
     between = (
         f"{day(found['first_at'])} to {day(found['last_at'])}" if found["last_at"] else "nothing stored yet"
@@ -184,7 +192,9 @@ def _show_stats(screen: Screen, found: Shape, slug: str) -> None:
         ("files", f"{found['files']:,}", f"{gone}, {noise}"),
         ("concepts", f"{found['concepts']:,}", ""),
         ("contracts", f"{found['contracts']:,}", ""),
-        ("alerts given", f"{found['alerts_given']:,}", "since the service started"),
+        ("notes given", f"{found['alerts_given']:,}", _turned_out(found["notes"])),
+        ("told unasked", f"{found['tokens_injected']:,} tokens", ""),
+        ("kept out", f"{sum(found['redacted'].values()):,}", ", ".join(found["redacted"])),
         (
             "on disk",
             size(found["journal_bytes"] + found["derived_bytes"]),

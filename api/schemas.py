@@ -331,8 +331,24 @@ class SearchOut(Shape):
         )
 
 
+class NoteStatsOut(Shape):
+    """How many notes agents were given, and of how many a named file was opened or changed later in the turn.
+
+    `missed` are turns in which a file was changed later that no note had named.
+    """
+
+    given: int
+    opened: int
+    changed: int
+    helped: int
+    missed: int
+
+
 class StatsOut(Shape):
-    """Counts and sizes of one project; sizes in bytes, `behind` observations not yet in the answers."""
+    """Counts and sizes of one project; sizes in bytes, `behind` observations not yet in the answers.
+
+    `alerts_given` are notes given before an edit, `redacted` counts by kind what was kept out.
+    """
 
     observations: int
     sessions: int
@@ -349,6 +365,8 @@ class StatsOut(Shape):
     alerts_given: int
     tokens_injected: int = 0
     behind: int
+    notes: NoteStatsOut
+    redacted: Annotated[dict[str, int], BeforeValidator(dict)]
 
 
 class LeftOutOut(Shape):

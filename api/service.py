@@ -28,6 +28,7 @@ from api import (
     routes_capture,
     routes_edges,
     routes_graph,
+    routes_hooks,
     routes_impact,
     routes_imports,
     routes_modules,
@@ -50,8 +51,10 @@ from api.settings import Settings
 from api.version import running_version
 from graphmem import Memory
 from graphmem.capture.intake import ObservationIn
+from graphmem.clients.roster import ADAPTERS
 from graphmem.errors import GraphMemError
 from graphmem.home import Home, ServiceRecord
+from graphmem.live import Live
 from graphmem.redaction import DiscreetFormatter
 
 _DESCRIPTION = (
@@ -80,8 +83,16 @@ _IMPORT_SECONDS = 10.0
 _LOG_BYTES = 4 * 1024 * 1024
 
 
-def create_app(memory: Memory, settings: Settings, clock: Callable[[], float] = time.time) -> FastAPI:
-    """Return the application that serves `memory`; `settings.port` is the port really listened on."""
+def create_app(
+    memory: Memory,
+    settings: Settings,
+    clock: Callable[[], float] = time.time,
+    live: Live | None = None,
+) -> FastAPI:
+    """Return the application that serves `memory`; `settings.port` is the port really listened on.
+
+    `live` takes the calls of agent clients' hooks; without it they are answered with nothing.
+    """
     app = FastAPI(
         title="GraphMem",
         version=running_version(),
@@ -97,6 +108,7 @@ def create_app(memory: Memory, settings: Settings, clock: Callable[[], float] = 
     app.state.doorkeeper = Doorkeeper(memory.home.token(), settings.port, clock)
     app.state.counters = counters
     app.state.imports = Imports()
+    app.state.live = live
     app.state.started_at = started_at
     app.state.stopping = threading.Event()
     for routes in (
@@ -111,6 +123,7 @@ def create_app(memory: Memory, settings: Settings, clock: Callable[[], float] = 
         routes_edges,
         routes_graph,
         routes_modules,
+        routes_hooks,
     ):
         app.include_router(routes.router)
     faults.install(app)
@@ -209,9 +222,10 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
             settings.home, purpose="serve", ignore=settings.ignore, max_open=settings.open_graphs
         ) as memory,
         closing(listen(settings.port)) as listener,
+        _live(memory, settings) as live,
     ):
         port: int = listener.getsockname()[1]
-        app = create_app(memory, settings.model_copy(update={"port": port}))
+        app = create_app(memory, settings.model_copy(update={"port": port}), live=live)
         record = ServiceRecord(pid=os.getpid(), port=port, started_at=app.state.started_at)
 
         def started() -> None:
@@ -245,6 +259,16 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
                 app.state.imports.join(_IMPORT_SECONDS)
                 home.remove_service(record.pid)
                 logger.info("stopped")
+
+
+@contextmanager
+def _live(memory: Memory, settings: Settings) -> Iterator[Live | None]:
+    """Take hook events while the service runs, unless that is switched off."""
+    if settings.disabled:
+        yield None
+        return
+    with closing(Live(memory, ADAPTERS, hold=settings.hold)) as live:
+        yield live
 
 
 @contextmanager

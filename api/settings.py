@@ -32,7 +32,8 @@ class Settings(BaseSettings):
     """What a way in needs to know; an argument beats the environment, that beats `<home>/config.toml`.
 
     `ignore` are globs, in the manner of gitignore, of files that get no edges; `open_graphs` is how many
-    projects with their graphs are kept open at once.
+    projects with their graphs are kept open at once. `hold` lets a very strong note hold an edit once;
+    `disabled` switches capture and notes off.
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="ignore", frozen=True)
@@ -42,6 +43,8 @@ class Settings(BaseSettings):
     port: int = Field(default=DEFAULT_PORT, ge=0, le=65_535, description="a number from 0 to 65535")
     ignore: tuple[str, ...] = Field(default=(), description='a list of globs such as ["docs/**", "*.snap"]')
     open_graphs: int = Field(default=16, ge=1, le=256, description="a number from 1 to 256")
+    hold: bool = Field(default=False, description="true or false")
+    disabled: bool = Field(default=False, description="true or false")
 
     @classmethod
     def load(cls, home: str | os.PathLike[str] | None = None, port: int | None = None) -> Self:

@@ -119,6 +119,14 @@ class Memory:
         """
         return self._handle(self._registry.by_reference(reference).id)
 
+    def project_of_id(self, id: str) -> Project:
+        """Return the project with that id.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        return self._handle(self._registry.project(id).id)
+
     def _handle(self, id: str) -> Project:
         with self._lock:
             if self._closed:

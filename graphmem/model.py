@@ -351,26 +351,6 @@ class SearchHit:
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectStats:
-    """Counts and sizes of one project; sizes in bytes."""
-
-    observations: int
-    sessions: int
-    files: int
-    files_gone: int
-    concepts: int
-    contracts: int
-    first_at: float | None
-    last_at: float | None
-    bulk_observations: int
-    noise_files: int
-    journal_bytes: int
-    derived_bytes: int
-    alerts_given: int
-    behind: int
-
-
-@dataclass(frozen=True, slots=True)
 class ImportReport:
     """What an import did; `remarks` are sentences for the screen, `problems` lines that were not taken."""
 

@@ -16,6 +16,7 @@ from graphmem.capture.importing import Progress, run_import
 from graphmem.capture.jsonl import JsonlImporter
 from graphmem.capture.source import Importer
 from graphmem.errors import InvalidInputError
+from graphmem.figures import ProjectStats
 from graphmem.journal import Stored
 from graphmem.model import (
     Impact,
@@ -25,7 +26,6 @@ from graphmem.model import (
     ObservationFilter,
     ObservationPage,
     ProjectInfo,
-    ProjectStats,
     Receipt,
     SearchHit,
     SessionPage,
@@ -33,6 +33,8 @@ from graphmem.model import (
 )
 from graphmem.opened import Opened
 from graphmem.postings import View
+from graphmem.project_advice import ProjectAdvice
+from graphmem.project_capture import ProjectCapture
 from graphmem.project_graph import ProjectGraph
 from graphmem.recall import listing, survey
 from graphmem.recall.impact import impact, unfinished
@@ -44,27 +46,15 @@ from graphmem.workspace import named_paths
 _BUSY_FOR = 600.0
 
 
-class Alerts:
-    """How many warnings were given since the project was first used."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.given = 0
-
-    def add(self) -> None:
-        """Count one more."""
-        with self._lock:
-            self.given += 1
-
-
 class Project:
     """One project of a memory; get it from `Memory.project` or `Memory.register`."""
 
     def __init__(self, id: str, ground: Ground, opened: Callable[[Project], None]) -> None:
         self.id = id
         self._access = Access(id, ground, lambda: opened(self))
-        self._alerts = Alerts()
         self.graph = ProjectGraph(self._access)
+        self.capture = ProjectCapture(self._access)
+        self.advice = ProjectAdvice(self._access, self.graph)
 
     def close(self, *, only_if_idle: bool = False) -> bool:
         """Close the files until the next use; with `only_if_idle` not while somebody uses them."""
@@ -230,10 +220,7 @@ class Project:
 
             return impact(view, question, now, missing, files.follower.behind(), files.journal)
 
-        found = self._access.ask(answer, as_of)
-        if found.warning is not None:
-            self._alerts.add()
-        return found
+        return self._access.ask(answer, as_of)
 
     def resolve(self, paths: Sequence[str], cwd: str | None = None) -> tuple[str, ...]:
         """Return the paths relative to the root, each once.
@@ -301,6 +288,14 @@ class Project:
             lambda view, files: search(view, files.journal, text, limit, since, until, kinds)
         )
 
+    def captures(self, session: str | None = None) -> bool:
+        """Return whether work in this project, or in that session of it, is recorded and answered."""
+        return self.capture.captures(session)
+
+    def set_capturing(self, on: bool, session: str | None = None) -> None:
+        """Switch recording on or off, for the project or for one session of it."""
+        self.capture.set_capturing(on, session)
+
     def degraded(self) -> str | None:
         """Return what answers lack while the derived file is being rebuilt, None when they lack nothing."""
         with self._access.use() as files:
@@ -311,12 +306,9 @@ class Project:
         """Return counts and sizes."""
         with self._access.use() as files:
             sizes = survey.Sizes(
-                files.journal.size_bytes(),
-                files.follower.size_bytes(),
-                files.follower.lag(),
-                self._alerts.given,
+                files.journal.size_bytes(), files.follower.size_bytes(), files.follower.lag()
             )
-        return self._access.ask(lambda view, _: survey.stats(view, sizes))
+        return self._access.ask(lambda view, files: survey.stats(view, sizes, files.journal.captured))
 
     def strongest_links(self, limit: int = 10) -> list[Link]:
         """Return the pairs of files that most surely change together."""

@@ -28,7 +28,7 @@ HOMES_OF_LIBRARIES = {
     "numpy": {"inference/*"},
     "rjieba": {"graphmem/text.py", "graphmem/concepts.py"},
     "platformdirs": {"graphmem/home.py"},
-    "fcntl": {"graphmem/home.py", "graphmem/hook_program.py"},
+    "fcntl": {"graphmem/home.py", "graphmem/hook_program.py", "graphmem/spool.py"},
     "fastapi": {"api/*"},
     "starlette": {"api/*"},
     "uvicorn": {"api/*"},
@@ -55,6 +55,8 @@ BOUNDARIES_INSIDE = {
 }
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "base"}
 NO_SUCH_TEXT = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|NotImplementedError|\bpickle\b")
+# Rules that read such words in what agents and people write.
+READ_SUCH_TEXT = {"graphmem/chinese_rules.py", "graphmem/english_rules.py"}
 SKIPPED_FOLDERS = re.compile(r"^(\.(?!ci$|github$).*|__pycache__|build|dist|htmlcov|.*\.egg-info)$")
 
 
@@ -234,6 +236,7 @@ def test_nothing_is_left_for_later() -> None:
     left = [
         f"{name_of(path)}:{number} {line.strip()}"
         for path in modules(*PACKAGES)
+        if name_of(path) not in READ_SUCH_TEXT
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if NO_SUCH_TEXT.search(line)
     ]

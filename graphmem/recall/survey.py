@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from graphmem.model import Evidence, Link, ProjectStats
+from graphmem.captured import Captured
+from graphmem.figures import NoteStats, ProjectStats
+from graphmem.model import Evidence, Link
 from graphmem.postings import View
 from graphmem.recall.predictor import Asker, predict
 from inference.lineage import Change
@@ -17,6 +19,7 @@ _SEEDS = 60
 _PARTNERS = 10
 _LEAST_SESSIONS = 2
 _YOUNG_TOGETHER = 3
+_BYTES_A_TOKEN = 4
 
 
 Missing = Callable[[Sequence[str]], set[str]]
@@ -24,20 +27,20 @@ Missing = Callable[[Sequence[str]], set[str]]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What only the owner of the files knows: bytes, entries not yet visible, alerts given since opening."""
+    """What only the owner of the files knows: bytes, entries not yet visible."""
 
     journal_bytes: int
     derived_bytes: int
     behind: int
-    alerts_given: int
 
 
-def stats(view: View, sizes: Sizes) -> ProjectStats:
-    """Return counts and sizes."""
+def stats(view: View, sizes: Sizes, captured: Captured) -> ProjectStats:
+    """Return counts and sizes; `captured` tells of notes and of what was kept out."""
 
     def count(query: str) -> int:
         return int(view.connection.execute(query).fetchone()[0])
 
+    told = captured.help_counts()
     first, last = view.connection.execute("SELECT MIN(at), MAX(at) FROM observation").fetchone()
     return ProjectStats(
         observations=count("SELECT COUNT(*) FROM observation"),
@@ -52,8 +55,11 @@ def stats(view: View, sizes: Sizes) -> ProjectStats:
         noise_files=count("SELECT COUNT(*) FROM file WHERE alive = 1 AND noise IS NOT NULL"),
         journal_bytes=sizes.journal_bytes,
         derived_bytes=sizes.derived_bytes,
-        alerts_given=sizes.alerts_given,
+        alerts_given=told.given,
         behind=sizes.behind,
+        notes=NoteStats(told.given, told.opened, told.changed, told.helped, told.missed),
+        tokens_injected=-(-told.bytes // _BYTES_A_TOKEN),
+        redacted=tuple(sorted(captured.redactions().items())),
     )
 
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from api import schemas
-from graphmem import model
+from graphmem import figures, model
 
 EVIDENCE = model.Evidence(7, 9, 5, 1_777_636_800.0, ("turn-81",))
 SCORE = model.SignalScores(0.123456, 0.2, 0.0)
@@ -48,7 +48,7 @@ RECORDS = {
         "s1", "mei", "api", "main", 1.0, 2.0, 3, "do it", ("a.ts",), ("done",), ("left",)
     ),
     schemas.SearchResultOut: model.SearchHit("o1", "t", "x", "fact", 1.23456, 2.0, "api"),
-    schemas.StatsOut: model.ProjectStats(1, 2, 3, 4, 5, 6, None, 2.0, 7, 8, 9, 10, 11, 12),
+    schemas.StatsOut: figures.ProjectStats(1, 2, 3, 4, 5, 6, None, 2.0, 7, 8, 9, 10, 11, 12),
     schemas.ImportReportOut: model.ImportReport("git", "/x", left_out=(("vendored", 3),), remarks=("r",)),
 }  # fmt: skip
 

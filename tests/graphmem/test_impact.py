@@ -390,10 +390,3 @@ def test_the_past_knows_a_file_by_the_name_it_had(shop: Project, tell: Tell, wor
     assert then.affected[0].noise is None
     assert shop.impact(["vendor/b.py"], as_of=clock.now - HOUR).status is FileStatus.UNKNOWN
     assert shop.impact(["x.py"], as_of=clock.now + 1).status is FileStatus.GONE
-
-
-def test_alerts_given_are_counted(shop: Project, tell: Tell, work: Any) -> None:
-    tell(shop, *work("src/a.py", "src/b.py", days=9))
-    for path in ("src/a.py", "src/b.py", "src/unknown.py"):
-        shop.impact([path])
-    assert shop.stats().alerts_given == 2

@@ -1,0 +1,156 @@
+"""Owns what an agent is told, and when: at a start, at a prompt, before a file is changed; each once.
+
+It is not the wording (that is `graphmem.recall`) nor the client's JSON (that is `graphmem.clients`). What
+was told in a session is kept in its project's journal, so that a restart repeats nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from graphmem.captured import NoteRow
+from graphmem.events import Advice, Event, EventKind, Moment, Origin, Phase
+from graphmem.memory import Project
+from graphmem.places import Places
+
+VERY_STRONG = 0.9
+"""The probability from which an edit is held, where the user wants that."""
+_SESSIONS = 500
+_FILES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told, and the note to be remembered where it is one; `project` is that project's id."""
+
+    advice: Advice
+    project: str
+    note: NoteRow | None = None
+
+
+@dataclass(slots=True)
+class _Session:
+    """What one session of one project was told and has in hand."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    told: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
+    is_loaded: bool = False
+
+
+class Advisor:
+    """Decides what is told; safe to share between threads.
+
+    Args:
+        places: which project a folder belongs to.
+        hold: whether a very strong note may hold an edit once.
+    """
+
+    def __init__(self, places: Places, hold: bool = False) -> None:
+        self._places = places
+        self._hold = hold
+        self._lock = threading.Lock()
+        self._sessions: OrderedDict[tuple[str, str], _Session] = OrderedDict()
+
+    def advise(self, event: Event, delivery: str) -> Told | None:
+        """Return what the agent is told in answer to one event, or None; `delivery` names a note's row."""
+        match event.kind:
+            case EventKind.SESSION_STARTED:
+                return self._at_start(event)
+            case EventKind.PROMPT if not event.agent:
+                return self._at_prompt(event)
+            case EventKind.READ | EventKind.EDITED | EventKind.COMMAND_RUN if event.phase is not Phase.FAILED:
+                return self._at_files(event, delivery)
+        return None
+
+    def _at_start(self, event: Event) -> Told | None:
+        project = self._places.of_folder(event.cwd)
+        if project is None:
+            return None
+        if event.origin is Origin.CLEAR:  # what was told is out of the agent's sight
+            self._session(project, event.session).told.clear()
+        text = project.advice.opening(event.session, event.origin)
+        return None if text is None else Told(Advice(Moment.SESSION_START, text), project.id)
+
+    def _at_prompt(self, event: Event) -> Told | None:
+        project = self._places.of_folder(event.cwd)
+        text = None if project is None else project.advice.remind(event.text, event.client)
+        if project is None or text is None:
+            return None
+        return Told(Advice(Moment.PROMPT, text), project.id)
+
+    # ---- files ----------------------------------------------------------------------------------
+
+    def _at_files(self, event: Event, delivery: str) -> Told | None:
+        """Tell of the files that are changed, else of those that are read; of one project, each file once."""
+        changed = [edit.former or edit.path for edit in event.edits]
+        moment = Moment.EDIT if changed else Moment.READ
+        for project, paths in self._by_project(changed or event.reads, event.cwd):
+            session = self._session(project, event.session)
+            with session.lock:
+                self._load(project, event.session, session)
+                names = project.advice.named(paths, event.cwd)
+                told = self._alert(event, project, session, names, moment, delivery)
+                session.seen.update(names)
+            if told is not None:
+                return told
+        return None
+
+    def _by_project(self, paths: Sequence[str], cwd: str | None) -> list[tuple[Project, list[str]]]:
+        found: dict[str, tuple[Project, list[str]]] = {}
+        for path in paths[:_FILES]:
+            project = self._places.of_file(path, cwd)
+            if project is not None:
+                found.setdefault(project.id, (project, []))[1].append(path)
+        return list(found.values())
+
+    def _alert(
+        self,
+        event: Event,
+        project: Project,
+        session: _Session,
+        names: Sequence[str],
+        moment: Moment,
+        delivery: str,
+    ) -> Told | None:
+        untold = [name for name in names if name not in session.told]
+        if not untold:
+            return None
+        alert = project.advice.alert(untold, session=event.session, actor=event.client, seen=session.seen)
+        if alert is None:
+            return None
+        session.told.update(untold)
+        very_strong = alert.is_confirmed or alert.strongest >= VERY_STRONG
+        hold = self._hold and very_strong and moment is Moment.EDIT and event.phase is Phase.AHEAD
+        note = NoteRow(
+            delivery,
+            event.at,
+            event.session,
+            event.turn,
+            moment,
+            alert.path,
+            alert.named,
+            len(alert.text.encode()),
+        )
+        return Told(Advice(moment, alert.text, hold), project.id, note)
+
+    # ---- what a session knows -------------------------------------------------------------------
+
+    def _session(self, project: Project, name: str) -> _Session:
+        key = (project.id, name)
+        with self._lock:
+            session = self._sessions.setdefault(key, _Session())
+            self._sessions.move_to_end(key)
+            while len(self._sessions) > _SESSIONS:
+                self._sessions.popitem(last=False)
+        return session
+
+    def _load(self, project: Project, name: str, session: _Session) -> None:
+        """Remember what was told before this process began."""
+        if not session.is_loaded:
+            session.told.update(state.note.path for state in project.capture.notes(name))
+            session.seen.update(project.capture.touched(name))
+            session.is_loaded = True

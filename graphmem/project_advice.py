@@ -1,0 +1,83 @@
+"""Owns what an agent is told about one project unasked: the note on files, reminders, a session's opening.
+
+It is not when it is told (that is `graphmem.advisor`) nor the words (`graphmem.recall`). An agent waits for
+each answer: what can't be told at once, as while the history is read anew, is not told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar
+
+from graphmem.access import Access
+from graphmem.errors import InvalidInputError, UnavailableError
+from graphmem.opened import Opened
+from graphmem.postings import View
+from graphmem.project_graph import ProjectGraph
+from graphmem.recall.alert import Alert, alert
+from graphmem.recall.surroundings import Question
+from graphmem.record import storable
+
+T = TypeVar("T")
+
+_PATIENCE = 0.05
+"""Seconds."""
+
+
+class ProjectAdvice:
+    """What is told about one project; get it from `Project.advice`."""
+
+    def __init__(self, access: Access, graph: ProjectGraph) -> None:
+        self._access = access
+        self._graph = graph
+
+    def named(self, paths: Sequence[str], cwd: str | None) -> list[str]:
+        """Return the project's names of these paths, each once; what lies outside is left out."""
+        found: dict[str, None] = {}
+        with self._access.use() as files, files.workspace.reading() as resolver:
+            for path in paths:
+                try:
+                    name = resolver.resolve(path, cwd)
+                except InvalidInputError:
+                    continue
+                if name is not None:
+                    found[name] = None
+        return list(found)
+
+    def alert(
+        self,
+        paths: Sequence[str],
+        *,
+        session: str | None = None,
+        actor: str | None = None,
+        seen: Collection[str] = (),
+    ) -> Alert | None:
+        """Return the note on a change of these files (the project's own names), or None.
+
+        `seen` are files that the session has in hand already, which are not named.
+        """
+        question = Question(tuple(paths), session, None if actor is None else storable(actor))
+        now = self._access.clock()
+
+        def answer(view: View, files: Opened) -> Alert | None:
+            if files.follower.behind() is not None:
+                return None
+            return alert(view, question, now, files.workspace.missing, files.journal, seen)
+
+        return self._ask(answer)
+
+    def _ask(self, answer: Callable[[View, Opened], T]) -> T | None:
+        try:
+            return self._access.ask(answer, patience=_PATIENCE)
+        except UnavailableError:
+            return None
+
+    def remind(self, prompt: str, actor: str) -> str | None:
+        """Return what is told at a prompt, or None."""
+        del prompt, actor
+        return None
+
+    def opening(self, session: str, origin: object) -> str | None:
+        """Return what is told at a session's start, or None."""
+        del session, origin
+        return None

@@ -1,0 +1,253 @@
+"""Owns the thread that carries hook events from the spool into the projects' memories, once and in order.
+
+It is not what an event means to a project (that is `graphmem.project_capture`). A line is cleared away only
+when what was made of it is stored; whoever is killed in between starts with the same lines, and they are
+known.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from graphmem.captured import NoteRow
+from graphmem.clients.port import ClientAdapter
+from graphmem.errors import GraphMemError, NotFoundError
+from graphmem.events import Event, EventKind, FileEdit, Moment
+from graphmem.memory import Memory, Project
+from graphmem.places import Places
+from graphmem.project_capture import Arrival
+from graphmem.spool import Spool, Spooled
+
+TICK = 1.0
+"""Seconds between two looks at open turns, and at what others have spooled."""
+_MOMENTS = frozenset(Moment)
+_PAUSES = (0.2, 1.0, 5.0)
+_SESSIONS = 1_000
+_OF_A_SESSION = frozenset(
+    {EventKind.SESSION_STARTED, EventKind.PROMPT, EventKind.TURN_ENDED, EventKind.SESSION_ENDED}
+)
+DRILL = "graphmem-doctor"
+"""The session of a drill: it is answered and never recorded."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Load:
+    """What one batch brings to one project."""
+
+    project: Project
+    arrivals: list[Arrival] = field(default_factory=list)
+    notes: list[NoteRow] = field(default_factory=list)
+
+
+class Recorder:
+    """The reader of one memory's spool.
+
+    Args:
+        memory: whose projects the events belong to.
+        spool: where they wait.
+        places: which project a folder belongs to.
+        adapters: the clients by name.
+        clock: the present moment in epoch seconds.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        spool: Spool,
+        places: Places,
+        adapters: Mapping[str, ClientAdapter],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._memory = memory
+        self._spool = spool
+        self._places = places
+        self._adapters = adapters
+        self._clock = clock
+        self._state = threading.Condition()
+        self._news = True
+        self._stopping = False
+        self._drained = 0
+        # The projects a session works in beside the one around its folder, and those with open turns.
+        self._elsewhere: OrderedDict[str, set[str]] = OrderedDict()
+        self._active = set(spool.active())
+        self._thread = threading.Thread(target=self._run, name="record", daemon=True)
+        self._thread.start()
+
+    def notify(self) -> None:
+        """Say that a line was put into the spool."""
+        with self._state:
+            self._news = True
+            self._state.notify_all()
+
+    def wait_drained(self, seconds: float) -> bool:
+        """Wait until all that is in the spool now is stored; False when that takes longer."""
+        with self._state:
+            target = self._drained + 1
+            self._news = True
+            self._state.notify_all()
+            return self._state.wait_for(lambda: self._drained >= target or self._stopping, seconds)
+
+    def close(self) -> None:
+        """Store what is there and end."""
+        with self._state:
+            self._stopping = True
+            self._state.notify_all()
+        self._thread.join()
+
+    # ---- the thread -----------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        failures = 0
+        while True:
+            with self._state:
+                if not self._news and not self._stopping:
+                    self._state.wait(TICK)
+                self._news, last = False, self._stopping
+            try:
+                self._drain()
+                failures = 0
+            except GraphMemError as fault:
+                log.error("events wait in the spool: %s", fault)
+                failures += 1
+            except Exception:  # the thread must outlive a fault of ours, or nothing is recorded any more
+                log.exception("events wait in the spool")
+                failures += 1
+            if last:
+                return
+            if failures:
+                self._spool.rewind()
+                self._pause(failures)
+
+    def _pause(self, failures: int) -> None:
+        with self._state:
+            self._news = True
+            self._state.wait_for(lambda: self._stopping, _PAUSES[min(failures, len(_PAUSES)) - 1])
+
+    def _drain(self) -> None:
+        """Take all lines there are, then look at what is open."""
+        active = set(self._active)
+        while lines := self._spool.read():
+            self._take(lines)
+        now = self._clock()
+        self._active = {id for id in self._active if self._has_open_turns(id, now)}
+        if self._active != active:
+            self._spool.set_active(sorted(self._active))
+        if self._spool.clear():
+            with self._state:
+                self._drained += 1
+                self._state.notify_all()
+        else:
+            self.notify()
+
+    def _has_open_turns(self, id: str, now: float) -> bool:
+        try:
+            return self._memory.project_of_id(id).capture.tick(now)
+        except NotFoundError:
+            return False
+
+    def _take(self, lines: Sequence[Spooled]) -> None:
+        try:
+            self._store(lines)
+        except GraphMemError:
+            raise
+        except Exception:
+            if len(lines) == 1:
+                # One line we can't cope with must not hold up all that come after it.
+                log.exception("an event of %s was passed over", lines[0].client or "the service")
+                return
+            for line in lines:
+                self._take([line])
+
+    def _store(self, lines: Sequence[Spooled]) -> None:
+        loads: dict[str, _Load] = {}
+        for line in lines:
+            for project, arrival, note in self._sorted(line):
+                load = loads.setdefault(project.id, _Load(project))
+                if arrival is not None:
+                    load.arrivals.append(arrival)
+                if note is not None:
+                    load.notes.append(note)
+        for load in loads.values():
+            load.project.capture.take(load.arrivals, load.notes)
+            self._active.add(load.project.id)
+
+    # ---- whose is it ----------------------------------------------------------------------------
+
+    def _sorted(self, line: Spooled) -> Iterator[tuple[Project, Arrival | None, NoteRow | None]]:
+        """Yield what a line tells each project."""
+        if line.note is not None:
+            note, slug = _note(line), line.note.get("project")
+            if note is not None and isinstance(slug, str):
+                yield self._memory.project_of_id(slug), None, note
+            return
+        adapter = self._adapters.get(line.client)
+        if adapter is None:
+            log.warning("an event of the unknown client %r was passed over", line.client[:60])
+            return
+        at = min(max(line.at, 0.0), self._clock())
+        for place, event in enumerate(adapter.events(line.event, at)):
+            if event.session == DRILL:
+                continue
+            for number, (project, part) in enumerate(self._parts(event)):
+                redacted = line.redacted if place == number == 0 else {}
+                yield project, Arrival(f"{line.id}:{place}", part, redacted), None
+
+    def _parts(self, event: Event) -> Iterator[tuple[Project, Event]]:
+        """Yield the event as each project sees it: its own files; the words only where the session is."""
+        home = self._places.of_folder(event.cwd)
+        reads: dict[str, list[str]] = {}
+        edits: dict[str, list[FileEdit]] = {}
+        projects: dict[str, Project] = {} if home is None else {home.id: home}
+        for path in event.reads:
+            if (owner := self._places.of_file(path, event.cwd)) is not None:
+                projects[owner.id] = owner
+                reads.setdefault(owner.id, []).append(path)
+        for edit in event.edits:
+            if (owner := self._places.of_file(edit.path, event.cwd)) is not None:
+                projects[owner.id] = owner
+                edits.setdefault(owner.id, []).append(edit)
+        for id in self._also_in(event, projects):
+            projects.setdefault(id, self._memory.project_of_id(id))
+        for id, project in projects.items():
+            words = home is not None and id == home.id
+            yield (
+                project,
+                replace(
+                    event,
+                    reads=tuple(reads.get(id, ())),
+                    edits=tuple(edits.get(id, ())),
+                    text=event.text if words else "",
+                    command=event.command if words else "",
+                ),
+            )
+
+    def _also_in(self, event: Event, projects: Mapping[str, Project]) -> list[str]:
+        """Return the other projects of the session that must hear of its prompts and ends."""
+        known = self._elsewhere.setdefault(event.session, set())
+        self._elsewhere.move_to_end(event.session)
+        while len(self._elsewhere) > _SESSIONS:
+            self._elsewhere.popitem(last=False)
+        known.update(projects)
+        return sorted(known - projects.keys()) if event.kind in _OF_A_SESSION else []
+
+
+def _note(line: Spooled) -> NoteRow | None:
+    match line.note:
+        case {
+            "session": str(session),
+            "turn": str(turn),
+            "moment": str(moment),
+            "path": str(path),
+            "named": list(named),
+            "size": int(size),
+        } if moment in _MOMENTS:
+            names = tuple(name for name in named if isinstance(name, str))
+            return NoteRow(line.id, line.at, session, turn, Moment(moment), path, names, size)
+    return None

@@ -1,0 +1,153 @@
+"""Owns the file of hook events on their way into memory: put by hooks and the service, taken by one reader.
+
+It is not what an event means (that is `graphmem.recorder`), nor the writing of a line, which hooks do too
+(that is `graphmem.hook_program`). A line stays until what was made of it is stored; what comes twice is
+known by id.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphmem import hook_program
+
+FILE_NAME = "events.jsonl"
+_ACTIVE_NAME = "active.json"
+_MOST_BYTES = 1024 * 1024
+_LONGEST_LINE = 256 * 1024
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """One line: an event of a client's hook, or a note that was given.
+
+    `id` names the delivery, `at` is its moment in epoch seconds, `redacted` counts by kind what was taken
+    out.
+    """
+
+    id: str
+    at: float
+    client: str = ""
+    event: Mapping[str, object] = field(default_factory=dict)
+    redacted: Mapping[str, int] = field(default_factory=dict)
+    note: Mapping[str, object] | None = None
+
+
+class Spool:
+    """The spool in `folder`; one reader at a time, writers in any process.
+
+    `read` goes on from where it stood; `clear` takes away what was read, once its outcome is stored.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / FILE_NAME
+        self._active = folder / _ACTIVE_NAME
+        self._offset = 0
+
+    def put(self, line: bytes) -> bool:
+        """Append one line made by `hook_program.line`; False when it can't be kept."""
+        try:
+            return hook_program.append(str(self.file), line)
+        except OSError as fault:
+            log.error("%s can't be written: %s", self.file, fault.strerror)
+            return False
+
+    def waiting(self) -> bool:
+        """Return whether there is something that was not read yet."""
+        return self._size() > self._offset
+
+    def _size(self) -> int:
+        try:
+            return self.file.stat().st_size
+        except OSError:
+            return 0
+
+    def read(self) -> list[Spooled]:
+        """Return the next whole lines, about a mebibyte at most; those that are none are passed over."""
+        if self._size() < self._offset:  # emptied by somebody else
+            self._offset = 0
+        try:
+            with self.file.open("rb") as file:
+                file.seek(self._offset)
+                data = file.read(_MOST_BYTES)
+        except OSError:
+            return []
+        end = data.rfind(b"\n") + 1
+        if not end and len(data) >= _LONGEST_LINE:
+            end = len(data)  # no line of ours is so long
+        self._offset += end
+        lines = [line for line in data[:end].split(b"\n") if line.strip()]
+        found = [_parsed(line) for line in lines]
+        lost = found.count(None)
+        if lost:
+            log.warning("%d lines of %s are damaged and were passed over", lost, self.file)
+        return [each for each in found if each is not None]
+
+    def active(self) -> list[str]:
+        """Return the projects that had open turns when the reader last stood still."""
+        try:
+            raw = json.loads(self._active.read_bytes())
+        except (OSError, ValueError):
+            return []
+        return [id for id in raw if isinstance(id, str)] if isinstance(raw, list) else []
+
+    def set_active(self, projects: Sequence[str]) -> None:
+        """Keep which projects have open turns; not to know costs them only a late end."""
+        try:
+            self._active.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._active.write_text(json.dumps(list(projects)), encoding="utf-8")
+        except OSError as fault:
+            log.warning("%s can't be written: %s", self._active, fault.strerror)
+
+    def rewind(self) -> None:
+        """Begin again with the first line that was not cleared away."""
+        self._offset = 0
+
+    def clear(self) -> bool:
+        """Empty the file if all of it was read; False when more has come, or somebody writes now."""
+        try:
+            descriptor = os.open(self.file, os.O_RDWR)
+        except OSError:
+            self._offset = 0
+            return True
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            size = os.fstat(descriptor).st_size
+            rest = os.pread(descriptor, _LONGEST_LINE, self._offset)
+            if b"\n" in rest or len(rest) >= _LONGEST_LINE:
+                return False
+            if size:
+                os.ftruncate(descriptor, 0)
+            self._offset = 0
+            return True
+        except OSError:
+            return False
+        finally:
+            os.close(descriptor)
+
+
+def _parsed(line: bytes) -> Spooled | None:
+    try:
+        raw = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    match raw:
+        case {"id": str(id), "at": int() | float() as at, "note": dict() as note}:
+            return Spooled(id, float(at), note=note)
+        case {"id": str(id), "at": int() | float() as at, "client": str(client), "event": dict() as event}:
+            return Spooled(id, float(at), client, event, _counts(raw.get("redacted")))
+    return None
+
+
+def _counts(raw: object) -> dict[str, int]:
+    if not isinstance(raw, dict):
+        return {}
+    return {str(kind): count for kind, count in raw.items() if isinstance(count, int)}
