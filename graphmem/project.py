@@ -288,14 +288,6 @@ class Project:
             lambda view, files: search(view, files.journal, text, limit, since, until, kinds)
         )
 
-    def captures(self, session: str | None = None) -> bool:
-        """Return whether work in this project, or in that session of it, is recorded and answered."""
-        return self.capture.captures(session)
-
-    def set_capturing(self, on: bool, session: str | None = None) -> None:
-        """Switch recording on or off, for the project or for one session of it."""
-        self.capture.set_capturing(on, session)
-
     def degraded(self) -> str | None:
         """Return what answers lack while the derived file is being rebuilt, None when they lack nothing."""
         with self._access.use() as files:

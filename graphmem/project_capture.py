@@ -52,16 +52,6 @@ class ProjectCapture:
 
     # ---- questions ------------------------------------------------------------------------------
 
-    def captures(self, session: str | None = None) -> bool:
-        """Return whether work in this project, or in that session of it, is recorded and answered."""
-        with self._access.use() as files:
-            return files.journal.captured.captures(session or "")
-
-    def set_capturing(self, on: bool, session: str | None = None) -> None:
-        """Switch recording on or off, for the project or for one session of it."""
-        with self._access.use() as files:
-            files.journal.captured.set_capturing(on, session)
-
     def notes(self, session: str) -> list[NoteState]:
         """Return the notes given in a session, the latest first."""
         with self._access.use() as files:
