@@ -65,7 +65,8 @@ def _command(told: Event, given: Mapping[str, object]) -> Event | None:
     command = text(given, "command", "cmd") or shlex.join(texts(given, "command"))
     if not command:
         return None
-    cwd = joined(told.cwd or "", text(given, "workdir")) or None
+    workdir = text(given, "workdir")
+    cwd = joined(told.cwd or "", workdir) if workdir else told.cwd
     told = replace(told, kind=EventKind.COMMAND_RUN, cwd=cwd, command=command)
     if command.lstrip().startswith("*** Begin Patch"):
         return replace(told, edits=read_patch(command))

@@ -45,9 +45,9 @@ def has_failed(raw: Mapping[str, object]) -> bool:
     if raw.get("ok") is False:
         return True
     answer = raw.get("tool_response", raw.get("tool_output"))
-    if isinstance(answer, str):
-        code = _EXIT_CODE.match(answer)
-        return answer.startswith("<tool_use_error>") or (code is not None and int(code[1]) != 0)
+    code = _EXIT_CODE.match(answer) if isinstance(answer, str) else None
+    if code is not None:
+        return int(code[1]) != 0
     return any(_tells_failure(facts) for facts in (raw, answer) if isinstance(facts, dict))
 
 
