@@ -1,13 +1,8 @@
 """Owns what the hooks of Codex CLI tell and how they are answered.
 
 It is not its rollout files, nor its settings. Seen with 0.171: `turn_id` names the turn; edits are patches,
-<<<<<<< HEAD
 whose paths are relative to `cwd`; there is no tool to read with, so what shell commands name was read;
 a call that failed says so in the exit code its response begins with.
-=======
-whose paths are relative to `cwd`; there is no tool to read with, so what shell commands name is what was
-read; a call that failed says so in the exit code its response begins with.
->>>>>>> 5dd15d6 (Take agents' hooks: spool, recorder, advisor, the route; show what came of notes in the stats)
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Owns the neutral JSON: events and advice in GraphMem's own words, in memory.
 
 It is not a client's dialect: it is the twin that other adapters are held against, for tests and for what
-replays sessions within a process. It is not reached from outside: what comes in there keeps the fields of known
-clients only, and a program of one's own observes. Fields, all but the first two optional:
+replays sessions within a process. It is not reached from outside: what comes in there keeps the fields of
+known clients only, and a program of one's own observes. Fields, all but the first two optional:
 
     event    "session started", "prompt", "read", "searched", "edited", "command run", "turn ended",
              "session ended"
