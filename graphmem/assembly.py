@@ -97,10 +97,11 @@ def _prompted(state: OpenTurn, event: Event, at: float) -> _Taken:
     if not event.turn:
         state = replace(state, prompts=state.prompts + 1)
     key = event.turn or f"#{state.prompts}"
-    drafts: list[Draft] = []
+    state, drafts = _alive(state, at)
     turn = state.turn
     if turn is None or turn.key != key or turn.intent or turn.part.is_told:
-        state, drafts = _left(state)
+        state, more = _left(state)
+        drafts += more
         turn = _begun(state, key, at)
     intent = _text(event.text)
     part = _with_facts(replace(turn.part, at=_later(turn.part.at, at)), intent)
@@ -119,29 +120,32 @@ def _worked(state: OpenTurn, event: Event, at: float) -> _Taken:
         turn = _gone_on(state, event.turn or _NO_PROMPT, at)
     turn = _opened(turn, at)
     mine, *others = turn.part.files.portions(steps, MOST_FILES)
-    turn = _with_steps(turn, mine, at)
+    turn = _with_steps(turn, mine, at, state.cwd)
     for portion in others:
         turn, more = _told(state, turn)
         drafts += more
-        turn = _with_steps(_opened(turn, at), portion, at)
+        turn = _with_steps(_opened(turn, at), portion, at, state.cwd)
     return replace(state, turn=turn), drafts
 
 
 def _answered(state: OpenTurn, event: Event, at: float) -> _Taken:
     """Finish the turn that ended; the one before where its answer comes late."""
-    turn, former, key = state.turn, state.former, event.turn
-    answer = _text(event.text)
+    answer, key = _text(event.text), event.turn
+    drafts: list[Draft] = []
+    if not answer:  # nothing to complete with
+        state, drafts = _alive(state, at)
+    turn, former = state.turn, state.former
     if turn is not None and key in ("", turn.key):
-        turn, drafts = _completed(state, turn, answer, at)
-        return replace(state, turn=turn), drafts
+        turn, more = _completed(state, turn, answer, at)
+        return replace(state, turn=turn), drafts + more
     if former is not None and (key == former.key or not key):
-        former, drafts = _completed(state, former, answer, at)
-        return _numbered(replace(state, former=former), former), drafts
+        former, more = _completed(state, former, answer, at)
+        return _numbered(replace(state, former=former), former), drafts + more
     if key in _numbers(state):  # over for long
-        return state, []
-    state, drafts = _left(state)
-    turn, more = _completed(state, _begun(state, key or _NO_PROMPT, at), answer, at)
-    return replace(state, turn=turn), drafts + more
+        return state, drafts
+    state, more = _left(state)
+    turn, last = _completed(state, _begun(state, key or _NO_PROMPT, at), answer, at)
+    return replace(state, turn=turn), drafts + more + last
 
 
 def _alive(state: OpenTurn, at: float) -> _Taken:
@@ -221,13 +225,18 @@ def _is_over(part: Part, seen: float, at: float) -> bool:
     return at - part.first >= LONGEST_PART or (has_worked and at - seen >= SILENCE)
 
 
-def _with_steps(turn: Turn, steps: list[Step], at: float) -> Turn:
+def _with_steps(turn: Turn, steps: list[Step], at: float, cwd: str) -> Turn:
     if not steps:
         return turn
     part = turn.part
-    touched = part.is_touched or any(not isinstance(step, str) for step in steps)
-    files = part.files.after(steps)
-    return replace(turn, part=replace(part, files=files, at=_later(part.at, at), is_touched=touched))
+    part = replace(
+        part,
+        files=part.files.after(steps),
+        at=_later(part.at, at),
+        cwd=part.cwd or cwd,
+        is_touched=part.is_touched or any(not isinstance(step, str) for step in steps),
+    )
+    return replace(turn, part=part)
 
 
 def _with_facts(part: Part, text: str) -> Part:

@@ -53,8 +53,8 @@ def draft(session: OpenTurn, turn: Turn, part: Part, *, provisional: bool) -> Dr
         "renames": [{"from": old, "to": new} for old, new in files.moved],
         "at": part.at,
     }
-    if session.cwd:
-        item["cwd"] = session.cwd
+    if part.cwd:
+        item["cwd"] = part.cwd
     return Draft(item, f"prompt-{_digest(session, turn.key)}", provisional)
 
 

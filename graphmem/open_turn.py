@@ -33,6 +33,7 @@ class Saying:
 class Part:
     """A part of a turn's work; `first` and `at` are the times of its first and last event.
 
+    `cwd` is the folder its work began in, for paths that were told before any folder was.
     `is_told` once it was handed out as final; what comes then goes to the next part. `is_touched` once it
     held an edit, also where nothing is left of it: it was shown, so it is told to its end.
     """
@@ -43,6 +44,7 @@ class Part:
     files: TurnFiles = field(default_factory=TurnFiles)
     facts: tuple[Saying, ...] = ()
     answer: str = ""
+    cwd: str = ""
     is_touched: bool = False
     is_told: bool = False
 
@@ -153,6 +155,7 @@ def _part(raw: dict[str, Any]) -> Part:
             for fact in raw["facts"]
         ),
         answer=_text(raw["answer"]),
+        cwd=_text(raw["cwd"]),
         is_touched=_of(bool, raw["is_touched"]),
         is_told=_of(bool, raw["is_told"]),
     )
