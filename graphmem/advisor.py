@@ -20,6 +20,7 @@ VERY_STRONG = 0.9
 """The probability from which an edit is held, where the user wants that."""
 _SESSIONS = 500
 _FILES = 20
+_CALLS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,12 @@ class Told:
 
 @dataclass(slots=True)
 class _Session:
-    """What one session of one project was told and has in hand."""
+    """What one session of one project was told and has in hand, and the calls that were looked at ahead."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     told: set[str] = field(default_factory=set)
     seen: set[str] = field(default_factory=set)
+    ahead: set[str] = field(default_factory=set)
     is_loaded: bool = False
 
 
@@ -93,7 +95,16 @@ class Advisor:
             with session.lock:
                 self._load(project, event.session, session)
                 names = project.advice.named(paths, event.cwd)
-                told = self._alert(event, project, session, names, moment, delivery)
+                told = None
+                if event.call not in session.ahead:
+                    told = self._alert(event, project, session, names, moment, delivery)
+                session.ahead.discard(event.call)
+                if event.phase is Phase.AHEAD and event.call:
+                    if (
+                        len(session.ahead) >= _CALLS
+                    ):  # of calls that failed or were refused nothing more comes
+                        session.ahead.clear()
+                    session.ahead.add(event.call)
                 session.seen.update(names)
             if told is not None:
                 return told

@@ -44,6 +44,7 @@ from graphmem.record import storable
 from graphmem.workspace import named_paths
 
 _BUSY_FOR = 600.0
+_SWITCHES = 1_000
 
 
 class Project:
@@ -53,6 +54,8 @@ class Project:
         self.id = id
         self._access = Access(id, ground, lambda: opened(self))
         self.graph = ProjectGraph(self._access)
+        # Asked at every event of every session; only this process can change it.
+        self._switches: dict[str | None, bool] = {}
         self.capture = ProjectCapture(self._access)
         self.advice = ProjectAdvice(self._access, self.graph)
 
@@ -113,13 +116,20 @@ class Project:
 
     def captures(self, session: str | None = None) -> bool:
         """Return whether work is recorded here: the project's, and the session's where one is named."""
-        with self._access.use() as files:
-            return files.journal.captured.captures(session or "")
+        known = self._switches.get(session)
+        if known is None:
+            with self._access.use() as files:
+                known = files.journal.captured.captures(session or "")
+            if len(self._switches) >= _SWITCHES:
+                self._switches.clear()
+            self._switches[session] = known
+        return known
 
     def set_capturing(self, on: bool, session: str | None = None) -> None:
         """Switch the recording of agents' work on or off, for the project or for one session of it."""
         with self._access.use() as files:
             files.journal.captured.set_capturing(on, session)
+        self._switches.clear()
 
     def wait_visible(self, timeout: float = 30.0) -> bool:
         """Wait until every question sees what is stored now; False when that takes longer (seconds)."""
