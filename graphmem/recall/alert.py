@@ -106,6 +106,7 @@ def judged(
             len(weaker - missing(sorted(weaker))) if likely else 0,
             recent.domains,
             recent.window_days,
+            activity.ACTIVE_HOURS,
         )
     )
     chances = {entry.path: entry.probability for entry in (*(one.entry for one in confirmed), *likely)}

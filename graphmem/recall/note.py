@@ -83,6 +83,7 @@ class Told:
     weaker: int = 0
     domains: tuple[Domain, ...] = ()
     window_days: int = 30
+    active_hours: int = 2
 
 
 class Note(NamedTuple):
@@ -94,7 +95,10 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """A line: its label, the entries that are shown of `total`, and the file each names, if any."""
+    """Entries under a label, those that are shown of `total`, and the file each names, if any.
+
+    `is_flat` puts them on one line.
+    """
 
     label: str
     entries: tuple[str, ...]
@@ -102,14 +106,16 @@ class _List:
     files: tuple[str, ...] = ()
     kind: str = ""
     weaker: int = 0
+    is_flat: bool = False
 
-    def line(self) -> str:
+    def lines(self) -> str:
         more = []
         if self.total > len(self.entries):
             more.append(f"{self.total - len(self.entries)} more{self.kind}")
         if self.weaker:
             more.append(f"{self.weaker} weak")
-        return f"{self.label}: {'; '.join(self.entries)}{'; and ' if more else ''}{', '.join(more)}"
+        head = f"{self.label} (and {', '.join(more)}):" if more else f"{self.label}:"
+        return f"{head} {', '.join(self.entries)}" if self.is_flat else "\n- ".join((head, *self.entries))
 
     def shorter(self) -> _List:
         return replace(self, entries=self.entries[:-1], files=self.files[: len(self.entries) - 1])
@@ -133,7 +139,7 @@ def _text(told: Told, lists: Sequence[_List], unsaid: int) -> str:
     subject = told.subject
     head = quoted(subject[0], _SUBJECT_BYTES) if len(subject) == 1 else f"these {len(subject)} files"
     more = f"And {unsaid} more" if unsaid else "More"
-    lines = [f"{head}, from recorded history:", *(found.line() for found in lists)]
+    lines = [f"{head}, from recorded history:", *(found.lines() for found in lists)]
     return "\n".join([*lines, f"{more}: graphmem impact {_argument(subject)}"])
 
 
@@ -152,7 +158,7 @@ def _argument(subject: Sequence[str]) -> str:
 
 def _lists(told: Told) -> Iterable[_List]:
     one = len(told.subject) == 1
-    yield _List("Active now", tuple(_active(told, one)), len(told.active))
+    yield _List(f"At work in the last {told.active_hours} hours", tuple(_active(told, one)), len(told.active))
     confirmed = told.confirmed[:NAMES]
     yield _List(
         "Confirmed",
@@ -164,15 +170,15 @@ def _lists(told: Told) -> Iterable[_List]:
     likely = told.likely[:NAMES]
     yield _List(
         f"Usually {'changes' if one else 'change'} along",
-        tuple(f"{quoted(entry.path)} {_percent(entry.probability)} ({_evidence(entry)})" for entry in likely),
+        tuple(f"{quoted(entry.path)} {_percent(entry.probability)}: {_evidence(entry)}" for entry in likely),
         len(told.likely),
         tuple(entry.path for entry in likely),
         " likely",
         told.weaker,
     )
     domains = (f"{quoted(domain.concept, _WORD_BYTES)} {domain.sessions}" for domain in told.domains[:NAMES])
-    label = f"Domains of work in {told.window_days} days, by sessions"
-    yield _List(label, tuple(domains), len(told.domains))
+    label = f"Domains in {told.window_days} days, by sessions"
+    yield _List(label, tuple(domains), len(told.domains), is_flat=True)
 
 
 def _active(told: Told, one: bool) -> Iterable[str]:
@@ -188,7 +194,7 @@ def _age(seconds: float) -> str:
 
 
 def _dependent(dependent: Dependent) -> str:
-    seen = f" ({_evidence(dependent.entry)})" if dependent.entry.evidence.together else ""
+    seen = f": {_evidence(dependent.entry)}" if dependent.entry.evidence.together else ""
     return f"{quoted(dependent.entry.path)} {dependent.words}{seen}"
 
 

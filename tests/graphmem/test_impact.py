@@ -234,9 +234,10 @@ def test_what_changes_along_in_several_sessions_is_warned_of(shop: Project, tell
     answer = shop.impact(["src/a.py"])
     assert answer.affected[0].tier is Tier.LIKELY
     assert answer.warning == (
-        "src/a.py usually changes together with:\n"
-        "- src/b.py (9 of 9 times, 9 sessions, last 2026-04-30)\n"
-        "Likely, from recorded history."
+        "src/a.py, from recorded history:\n"
+        "Usually changes along:\n"
+        "- src/b.py 80 %: 9 of 9 times, 9 sessions, last 2026-04-30\n"
+        "More: graphmem impact src/a.py"
     )
 
 
@@ -273,10 +274,12 @@ def test_a_hub_with_one_strong_neighbour_is_one_line_and_a_count(
     )
     warning = shop.impact(["hub.py"]).warning
     assert warning is not None
-    first, named, tail = warning.splitlines()
-    assert first == "hub.py usually changes together with:"
-    assert named == "- strong.py (86 of 86 times, 86 sessions, last 2026-04-30)"
-    assert tail == "Likely, from recorded history; and 86 weak."
+    assert warning.splitlines() == [
+        "hub.py, from recorded history:",
+        "Usually changes along (and 86 weak):",
+        "- strong.py 90 %: 86 of 86 times, 86 sessions, last 2026-04-30",
+        "More: graphmem impact hub.py",
+    ]
 
 
 def test_a_hub_without_a_strong_neighbour_is_silent(shop: Project, tell: Tell, clock: Any) -> None:
@@ -300,7 +303,7 @@ def test_the_warning_does_not_depend_on_how_many_are_listed(
     answer = shop.impact(["a.py"], limit=limit)
     assert len(answer.affected) == min(limit, 2)
     assert answer.warning is not None
-    assert [line.split()[1] for line in answer.warning.splitlines()[1:3]] == ["b.py", "c.py"]
+    assert [line.split()[1] for line in answer.warning.splitlines()[2:4]] == ["b.py", "c.py"]
     assert "weak" not in answer.warning
 
 
@@ -320,7 +323,7 @@ def test_a_set_is_answered_as_one_and_never_names_its_own(shop: Project, tell: T
     assert (answer.path, answer.paths, answer.status) == (None, ("a.py", "b.py"), FileStatus.KNOWN)
     assert names(answer) == ["c.py"]
     assert answer.warning is not None
-    assert answer.warning.startswith("these 2 files usually change together with:\n- c.py (9 of 9 times")
+    assert answer.warning.startswith("these 2 files, from recorded history:\nUsually change along:\n- c.py ")
 
 
 def test_two_spellings_of_one_file_are_one_question(shop: Project, tell: Tell, tmp_path: Path) -> None:

@@ -53,8 +53,9 @@ def test_without_edges_the_answer_is_what_history_says(shop: Any) -> None:
     assert entry(answer, "refresh").tier is Tier.LIKELY
     assert {entry.edge_id for entry in answer.affected} == {None}
     assert answer.warning is not None
-    assert answer.warning.startswith("token usually changes together with:\n- refresh (")
-    assert answer.warning.endswith("Likely, from recorded history; and 1 weak.")
+    assert answer.warning.startswith(
+        "token, from recorded history:\nUsually changes along (and 1 weak):\n- refresh 76 %: "
+    )
 
 
 def test_a_candidate_is_named_by_its_edge_and_changes_nothing_else(shop: Any) -> None:
@@ -81,10 +82,12 @@ def test_a_confirmed_link_leads_even_where_history_knows_nothing_of_it(shop: Any
     assert (first.probability, first.evidence.observations) == (0.2, ("o18", "o15"))
     assert answer.warning is not None
     assert answer.warning.split("\n") == [
-        "A change of token may concern:",
-        "- cart (depends on it, confirmed; 2 of 4 times, 2 sessions, last 1970-01-01)",
-        "- refresh (12 of 13 times, 12 sessions, last 1970-01-13)",
-        "Confirmed where said, else likely, from recorded history; and 1 weak.",
+        "token, from recorded history:",
+        "Confirmed:",
+        "- cart depends on it: 2 of 4 times, 2 sessions, last 1970-01-01",
+        "Usually changes along (and 1 weak):",
+        "- refresh 76 %: 12 of 13 times, 12 sessions, last 1970-01-13",
+        "More: graphmem impact token",
     ]
 
 
@@ -100,20 +103,22 @@ def test_a_confirmed_link_that_history_knows_keeps_what_history_says(shop: Any) 
         before.signals,
     )
     shop_warning = asked(shop, "token").warning
-    assert shop_warning is not None and "- docs (linked, confirmed; 1 of 13 times, 1 session" in shop_warning
+    assert (
+        shop_warning is not None and "Confirmed:\n- docs linked: 1 of 13 times, 1 session, " in shop_warning
+    )
 
 
 @pytest.mark.parametrize(
     ("relation", "direction", "words"),
     [
         (Relation.DEPENDS_ON, Direction.FORWARD, None),
-        (Relation.DEPENDS_ON, Direction.BACKWARD, "depends on it, confirmed"),
-        (Relation.DEPENDS_ON, Direction.BOTH, "depends on it, confirmed"),
-        (Relation.TESTS, Direction.BACKWARD, "tests it, confirmed"),
-        (Relation.DOCUMENTS, Direction.BACKWARD, "documents it, confirmed"),
-        (Relation.CONFIGURES, Direction.BACKWARD, "configures it, confirmed"),
-        (Relation.IMPLEMENTS, Direction.BACKWARD, "implements it, confirmed"),
-        (None, None, "linked, confirmed"),
+        (Relation.DEPENDS_ON, Direction.BACKWARD, "depends on it"),
+        (Relation.DEPENDS_ON, Direction.BOTH, "depends on it"),
+        (Relation.TESTS, Direction.BACKWARD, "tests it"),
+        (Relation.DOCUMENTS, Direction.BACKWARD, "documents it"),
+        (Relation.CONFIGURES, Direction.BACKWARD, "configures it"),
+        (Relation.IMPLEMENTS, Direction.BACKWARD, "implements it"),
+        (None, None, "linked"),
     ],
 )
 def test_the_warning_names_what_depends_on_the_file_not_what_it_depends_on(
@@ -125,7 +130,9 @@ def test_the_warning_names_what_depends_on_the_file_not_what_it_depends_on(
     if words is None:
         assert answer.warning is None
     else:
-        assert answer.warning == f"A change of stock may concern:\n- cart ({words})\nConfirmed by verdicts."
+        assert answer.warning == (
+            f"stock, from recorded history:\nConfirmed:\n- cart {words}\nMore: graphmem impact stock"
+        )
 
 
 @pytest.mark.parametrize("status", ["rejected", "retired"])
@@ -168,7 +175,7 @@ def test_the_first_entries_are_the_confirmed_ones_within_the_limit(shop: Any) ->
         shop.edge(f"e{number}", f"page{number}", "token", probability=number / 10, **DEPENDS)
     answer = asked(shop, "token", limit=4)
     assert names(answer) == ["page5", "page4", "page3", "page2"]
-    assert answer.warning is not None and "; and 4 more likely, 1 weak." in answer.warning
+    assert answer.warning is not None and "Confirmed (and 3 more):" in answer.warning
 
 
 def test_long_names_of_confirmed_dependents_keep_the_warning_bounded(shop: Any) -> None:
@@ -179,14 +186,16 @@ def test_long_names_of_confirmed_dependents_keep_the_warning_bounded(shop: Any) 
     warning = asked(shop, "token").warning
     assert warning is not None
     assert len(warning.encode()) <= MAX_BYTES
-    assert "depends on it, confirmed" in warning
+    assert "depends on it" in warning
 
 
 def test_several_files_share_what_is_confirmed_of_one(shop: Any) -> None:
     shop.edge("e1", "cart", "token", together=0, **DEPENDS)
     answer = asked(shop, "token", "stock")
     assert answer.affected[0].path == "cart"
-    assert answer.warning is not None and answer.warning.startswith("A change of these 2 files may concern:")
+    assert answer.warning is not None and answer.warning.startswith(
+        "these 2 files, from recorded history:\nConfirmed:\n- cart depends on it\n"
+    )
 
 
 def test_the_module_of_most_files_is_named(shop: Any) -> None:
@@ -235,7 +244,7 @@ def test_a_past_moment_knows_the_verdicts_given_by_then(shop: Any) -> None:
     assert "cart" not in names(asked(shop, "token", as_of=55 * DAY))
     assert asked(shop, "token", as_of=65 * DAY).affected[0].path == "cart"
     warning = asked(shop, "token", as_of=35 * DAY).warning
-    assert warning is not None and "- cart (depends on it, confirmed)" in warning
+    assert warning is not None and "Confirmed:\n- cart depends on it\n" in warning
 
 
 def test_a_past_moment_before_a_rejection_lists_the_pair(shop: Any) -> None:
