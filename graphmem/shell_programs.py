@@ -203,7 +203,10 @@ def _scripted(words: Sequence[Word], command: Command) -> _Work:
 
 
 def _interpreted(words: Sequence[Word], command: Command) -> _Work:
-    """An interpreter reads the script it runs; a script that holds an agent's patch applies it."""
+    """An interpreter reads the script it runs; a script that holds an agent's patch applies it.
+
+    Of a script that was reduced nothing is left but the patch's header lines.
+    """
     given = arguments(
         words, "cemprWXQI", ("eval", "print", "require", "import", "loader", "env-file", "test-name")
     )
@@ -212,7 +215,7 @@ def _interpreted(words: Sequence[Word], command: Command) -> _Work:
         operands = given.operands[1:] if given.operands[:1] == (Word("run", True),) else given.operands
         yield from file_names(operands[:1])
     for text in (*command.bodies, *(given.options[name] for name in inline if name in given.options)):
-        if "*** Begin Patch" in text:
+        if "*** Begin Patch" in text or text.startswith("*** "):
             yield from read_patch(text)
 
 
