@@ -51,9 +51,8 @@ _EMPTY = {"claude-code": b"", "codex": b"", "cursor": b"{}"}
 # What of an event may pass, and as what; all else, and any value of another type, is left out.
 _FIELDS = {
     "name": "session_id conversation_id parent_conversation_id generation_id prompt_id turn_id tool_use_id "
-    "tool_call_id agent_id agent_type subagent_id subagent_type hook_event_name source reason status "
-    "final_status failure_type trigger tool_name permission_mode composer_mode model cwd transcript_path "
-    "agent_transcript_path workspace_roots",
+    "tool_call_id agent_id agent_type subagent_id subagent_type hook_event_name source reason status trigger "
+    "tool_name permission_mode cwd transcript_path agent_transcript_path workspace_roots",
     "path": "file_path modified_files found",
     "text": "prompt last_assistant_message text summary task",
     "script": "command",
@@ -79,13 +78,12 @@ class _Reduction:
 
     def kept(self, raw: dict[str, object], fields: dict[str, str]) -> dict[str, object]:
         kept: dict[str, object] = {}
-        for kind, names in fields.items():
-            for name in names.split():
-                value = raw.get(name)
-                items = value[:_MOST_PATHS] if isinstance(value, list) else [value]
-                passed = [item for item in (self.passed(kind, item) for item in items) if item is not None]
-                if passed:
-                    kept[name] = passed if isinstance(value, list) else passed[0]
+        for kind, name in ((kind, name) for kind, names in fields.items() for name in names.split()):
+            value = raw.get(name)
+            items = value[:_MOST_PATHS] if isinstance(value, list) else [value]
+            passed = [item for item in (self.passed(kind, item) for item in items) if item is not None]
+            if passed:
+                kept[name] = passed if isinstance(value, list) else passed[0]
         return kept
 
     def passed(self, kind: str, value: object) -> str | bool | None:
@@ -109,8 +107,7 @@ class _Reduction:
         return value[:_MOST_TEXT].encode("utf-8", "replace")[:_MOST_TEXT].decode("utf-8", "ignore")
 
     def is_hidden(self, path: str) -> bool:
-        hidden = is_private(path[:_MOST_TEXT], self.folder)
-        self.hidden |= hidden
+        self.hidden |= (hidden := is_private(path[:_MOST_TEXT], self.folder))
         return hidden
 
     def bare(self, script: str) -> str:
@@ -143,10 +140,9 @@ def _body_ends(line: str) -> list[str]:
 def reduced(raw: dict[str, object], counts: dict[str, int] | None = None) -> dict[str, object]:
     """Return what may leave of a client's raw hook event: fields of the allow-list, texts of 4 KiB at most.
 
-    No output and no content of files passes; a patch keeps the lines that name files, a failed call is
-    `"ok": false`, a file that was made `"created": true`, files a search found are `found`. Secrets are
-    replaced and counted by kind into `counts`, private paths left out; an event about nothing else keeps its
-    common fields. What was reduced before comes out as it is.
+    No output, no content of files; a patch keeps the lines that name files, a failed call is `"ok": false`,
+    a file that was made `"created": true`, what a search found `found`. Secrets are replaced and counted by
+    kind into `counts`, private paths left out. What was reduced before comes out as it is.
     """
     roots = raw.get("workspace_roots")
     folders = [raw.get("cwd"), *(roots if isinstance(roots, list) else ())]
@@ -170,12 +166,12 @@ def reduced(raw: dict[str, object], counts: dict[str, int] | None = None) -> dic
 def _has_failed(raw: dict[str, object], told: object) -> bool:
     if isinstance(told, str) and told.startswith(("Exit code", "Process exited with code", '{"exitCode"')):
         return _number(told[:60].encode(), b"ode") != 0
-    return "Failure" in str(raw.get("hook_event_name")) or any(
-        facts.get("success") is False
+    facts = {**raw, **told} if isinstance(told, dict) else raw
+    return (
+        "Failure" in str(raw.get("hook_event_name"))
+        or facts.get("success") is False
         or any(facts.get(name) is True for name in ("is_error", "isError", "interrupted"))
         or any(facts.get(name) not in (None, 0, "") for name in ("exit_code", "exitCode", "error"))
-        for facts in (raw, told)
-        if isinstance(facts, dict)
     )
 
 
@@ -194,15 +190,12 @@ def append(spool_file: str, line: bytes, until: float | None = None) -> bool:
         OSError: the file can't be written to.
     """
     until = time.monotonic() + 0.1 if until is None else until
-    spool = _opened(spool_file)
-    try:
-        while not _locked(spool):
+    with open(_opened(spool_file), "ab", 0) as spool:
+        while not _locked(spool.fileno()):
             if time.monotonic() >= until:
                 return False
             time.sleep(0.002)
-        return os.fstat(spool).st_size <= _MOST_SPOOL and os.write(spool, line) == len(line)
-    finally:
-        os.close(spool)
+        return os.fstat(spool.fileno()).st_size <= _MOST_SPOOL and spool.write(line) == len(line)
 
 
 def _opened(path: str) -> int:
@@ -227,13 +220,10 @@ def _locked(file: int, alone: bool = False) -> bool:
 def _content(path: str, if_locked: bool = False) -> bytes:
     # Nothing where there is no such file, or where it should be locked by another process and is not.
     try:
-        file = os.open(path, os.O_RDONLY)
+        with open(path, "rb", 0) as file:
+            return b"" if if_locked and _locked(file.fileno()) else file.read(4096)
     except OSError:
         return b""
-    try:
-        return b"" if if_locked and _locked(file) else os.read(file, 4096)
-    finally:
-        os.close(file)
 
 
 def _log(home: str, client: str, sentence: str) -> None:
@@ -248,28 +238,28 @@ def _log(home: str, client: str, sentence: str) -> None:
         return
 
 
-# What `json` is built on: `json` itself takes as long as the start of the interpreter, mostly for `re`.
-class _Parsing:
-    strict, object_hook, object_pairs_hook, array_hook = True, None, None, None
-    parse_float, parse_int, parse_constant = float, int, float
+# What `json` is built on, as that takes as long as the interpreter's start, mostly for `re`. Alone it has no
+# error of its own to raise, and says so by SystemError.
+_UNREADABLE = (ValueError, StopIteration, RecursionError, SystemError)
+_PARSING = dict.fromkeys(("object_hook", "object_pairs_hook", "array_hook")) | {"strict": True}
+_PARSING |= {"parse_float": float, "parse_int": int, "parse_constant": float}
 
 
 def _parsed(raw: bytes) -> dict[str, object]:
     from _json import make_scanner
 
     text = raw.removeprefix(b"\xef\xbb\xbf").decode().strip(" \t\r\n")
-    value, end = make_scanner(_Parsing)(text, 0) if text else (None, 0)  # type: ignore[arg-type]
+    value, end = make_scanner(type("_", (), _PARSING))(text, 0) if text else (None, 0)  # type: ignore[arg-type]
     if end != len(text) or not isinstance(value, dict):
         raise ValueError
     return value
 
 
 def _told(value: object) -> str:
-    from _json import encode_basestring_ascii, make_encoder
+    from _json import encode_basestring_ascii as quoted
+    from _json import make_encoder
 
-    return "".join(
-        make_encoder(None, str, encode_basestring_ascii, None, ":", ",", False, False, True)(value, 0)
-    )
+    return "".join(make_encoder(None, str, quoted, None, ":", ",", False, False, True)(value, 0))
 
 
 def _number(text: bytes, name: bytes) -> int:
@@ -280,20 +270,21 @@ def _number(text: bytes, name: bytes) -> int:
 def _ask(home: str, client: str, body: bytes, more: str, until: float) -> bytes | None:
     # The answer of the service that holds the home, None where there is none. Its record counts only while it
     # holds the lock: the port of one that is gone may be a stranger's, who must not get the token.
-    record, lock = _content(home + "/service.json"), _content(home + "/lock", sys.platform != "win32")
+    record, lock = _content(home + "/service.json"), _content(home + "/lock", True)
     port, pid = _number(record, b'"port"'), _number(record, b'"pid"')
     if not port or (sys.platform != "win32" and _number(lock, b'"pid"') != pid):
         return None
     import _socket  # `socket` takes as long as the start of the interpreter
 
-    head = f"POST /hooks/{client} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n{more}"
-    head += (
-        f"Content-Length: {len(body)}\r\nAuthorization: Bearer {_content(home + '/token').decode().strip()}"
+    token = _content(home + "/token").decode().strip()
+    head = (
+        f"POST /hooks/{client} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n{more}"
     )
+    head += f"Connection: close\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     link = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
     link.settimeout(_CONNECTED)
     link.connect(("127.0.0.1", port))
-    link.sendall(f"{head}\r\n\r\n".encode() + body)
+    link.sendall(head.encode() + body)
     answer, chunk, lacking = b"", b" ", 1
     while chunk and lacking > 0 and len(answer) <= _MOST_ANSWER:
         link.settimeout(max(until - time.monotonic(), 0.001))
@@ -305,24 +296,19 @@ def _ask(home: str, client: str, body: bytes, more: str, until: float) -> bytes 
     return said if _parsed(said) else b""
 
 
-def _alarm(at: float) -> None:
-    # Unlike a limit for each call, it ends whatever hangs: a pipe nobody closes, a file on a dead disk.
-    if sys.platform != "win32":
-        _signal.setitimer(_signal.ITIMER_REAL, max(at - time.monotonic(), 0.001))
-
-
 def _read(until: float) -> tuple[bytes, bool]:
-    # What the client sends, a bit over the limit at most, and whether it came to an end. What is over is read
-    # as well: a client may show its user that the pipe broke.
+    # What the client sends, nothing if that is over the limit, and whether it came to an end. All is read, as
+    # a client may show that its pipe broke. An alarm ends whatever hangs, also a file on a dead disk.
     chunks, size = [], 0
-    _alarm(until)
+    if sys.platform != "win32":
+        _signal.setitimer(_signal.ITIMER_REAL, max(until - time.monotonic(), 0.001))
     try:
         while chunk := os.read(0, 65_536):
-            chunks += [chunk] if size <= _MOST_READ else []
             size += len(chunk)
+            chunks += [chunk] if size <= _MOST_READ else []
     except KeyboardInterrupt:
         return b"".join(chunks), False
-    return b"".join(chunks), True
+    return b"".join(chunks) if size <= _MOST_READ else b"", True
 
 
 def _start(home: str, python: str) -> None:
@@ -330,10 +316,8 @@ def _start(home: str, python: str) -> None:
     if sys.platform == "win32" or _content(home + "/lock", True):
         return
     stamp = os.open(home + "/spool/starting", os.O_RDWR | os.O_CREAT, 0o600)
-    if not _locked(stamp, True):
-        return
-    told = os.fstat(stamp)
-    if told.st_size and abs(time.time() - told.st_mtime) < _STARTING:
+    is_ours, told = _locked(stamp, True), os.fstat(stamp)
+    if not is_ours or (told.st_size and abs(time.time() - told.st_mtime) < _STARTING):
         return
     os.pwrite(stamp, b"1", 0)
     root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -341,15 +325,13 @@ def _start(home: str, python: str) -> None:
     void = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
     os.chdir(home)
     os.closerange(3, 1024)  # what the client left open would stay open as long as the service runs
-    environment = {**os.environ, "GRAPHMEM_HOME": home, "PYTHONPATH": path}
-    command = [python, "-P", "-m", "api.service"]
-    os.posix_spawn(python, command, environment, file_actions=void, setsid=True)
+    settings, command = {"GRAPHMEM_HOME": home, "PYTHONPATH": path}, [python, "-P", "-m", "api.service"]
+    os.posix_spawn(python, command, {**os.environ, **settings}, file_actions=void, setsid=True)
 
 
 def _default_home() -> str:
-    if sys.platform == "win32":
-        data = os.environ.get("LOCALAPPDATA", "")
-    elif not os.path.isabs(data := os.environ.get("XDG_DATA_HOME", "").strip()):
+    data = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME", "")
+    if not os.path.isabs(data):
         data = "~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share"
     return os.path.join(data, "graphmem")
 
@@ -357,13 +339,12 @@ def _default_home() -> str:
 def _delivered(client: str, home: str, python: str, begun: float) -> bytes:
     # The service's answer; the event goes to the spool where that did not take it.
     raw, is_whole = _read(begun + _READ)
-    _alarm(begun + _LAST)
+    if sys.platform != "win32":
+        _signal.setitimer(_signal.ITIMER_REAL, max(begun + _LAST - time.monotonic(), 0.001))
     id, at, is_away = os.urandom(16).hex(), time.time(), False
     counts: dict[str, int] = {}
-    more = f"X-GraphMem-Event: {id}\r\nX-GraphMem-At: {at:.3f}\r\nContent-Type: application/json\r\n"
+    more = f"X-GraphMem-Event: {id}\r\nX-GraphMem-At: {at:.3f}\r\n"
     try:
-        if len(raw) > _MOST_READ:
-            raise ValueError
         event = None if raw and is_whole and len(raw) <= _MOST_SENT else reduced(_parsed(raw), counts)
         if event is not None:
             more += f"X-GraphMem-Reduced: 1\r\nX-GraphMem-Redacted: {_told(counts)}\r\n"
@@ -373,10 +354,10 @@ def _delivered(client: str, home: str, python: str, begun: float) -> bytes:
                 if (answer := _ask(home, client, body, more, begun + _ANSWERED)) is not None:
                     return answer
                 is_away = True
-            except (OSError, ValueError, StopIteration, RecursionError):
+            except (OSError, *_UNREADABLE):
                 _log(home, client, "the service gave no answer of use in time, the event goes to the spool")
         event = reduced(_parsed(raw), counts) if event is None else event
-    except (ValueError, StopIteration, RecursionError):
+    except _UNREADABLE:
         _log(home, client, "the event was empty, cut, too large or no JSON object, and is left out")
         return b""
     if not append(home + "/spool/events.jsonl", line(client, event, id, at, counts), begun + _LAST - 0.02):

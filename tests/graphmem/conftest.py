@@ -5,16 +5,20 @@ The path resolver's history is given as a set of names; an importer is driven as
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from graphmem import Memory, Project
+from graphmem import Memory, Project, hook_program
 from graphmem.capture.source import Batch, Importer, ImportTally
 from graphmem.database import Database
 from graphmem.derived import open_derived
@@ -262,3 +266,51 @@ def peak():
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most / (1024 * 1024 if sys.platform == "darwin" else 1024)
 """
+
+
+# ---- the hook program ---------------------------------------------------------------------------
+
+
+class HookRun(NamedTuple):
+    """What one run of the program left behind."""
+
+    status: int
+    printed: str
+    complaints: str
+
+
+@dataclass(slots=True)
+class HookClient:
+    """A client with a home: fires hooks, and reads what they left there."""
+
+    home: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def command(self, client: str, *more: str) -> list[str]:
+        return [sys.executable, "-I", "-S", hook_program.__file__, client, "--home", str(self.home), *more]
+
+    def fires(self, event: object, client: str = "claude-code", *more: str, shell: str = "") -> HookRun:
+        """Run the program to its end; one that does not end fails the test."""
+        raw = event if isinstance(event, bytes) else json.dumps(event).encode()
+        command = self.command(client, *more)
+        if shell:
+            command = ["sh", "-c", f'{shell}; exec "$@"', "sh", *command]
+        done = subprocess.run(
+            command, input=raw, capture_output=True, timeout=20, env=os.environ | self.environment
+        )
+        return HookRun(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def spooled(self) -> list[dict[str, Any]]:
+        spool = self.home / "spool" / "events.jsonl"
+        lines = spool.read_bytes().split(b"\n") if spool.exists() else []
+        return [json.loads(line) for line in lines if line.strip()]
+
+    def logged(self) -> list[str]:
+        log = self.home / "logs" / "hook.log"
+        return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> HookClient:
+    """An agent client with a home of its own that does not exist yet."""
+    return HookClient(tmp_path / "home")
