@@ -182,7 +182,10 @@ _ONE_OFF = _any(
     r"测试\S{0,4}(?:必须|都要|都得|需要)\S{0,4}通过",
     r"(?:以后|今后)(?:再说|再看|可能|会|也许|有空)",
 )
-_EVERYWHERE = _any(rf"{_AGENT}|提交|推送|测试|注释|{_TONGUE}|分支|合并|变更日志|\bpush\b|\bcommit\b|\bPR\b")
+_EVERYWHERE = _any(
+    rf"{_AGENT}|提交|推送|[跑运]行?\S{{0,4}}测试|测试再|{_TONGUE}|分支|合并|变更日志|\bpush\b|\bcommit\b|\bPR\b"
+)
+_IDENTIFIER = re.compile(r"`|[A-Za-z]/[A-Za-z]|\w_\w|\w\.\w")
 _ABSOLUTE = _any(
     r"总是|一律|每次|所有|任何|永远|绝不|决不|从不|禁止|严禁|以后|今后|从现在|别再|不要|始终|统一|必须|不得"
     r"|都"
@@ -228,7 +231,8 @@ def ruling(sentence: str) -> Ruling | None:
 
 def is_everywhere(sentence: str) -> bool:
     """Return whether a rule is about the way of working as such."""
-    return bool(_EVERYWHERE.search(sentence) and _ABSOLUTE.search(sentence))
+    named = _IDENTIFIER.search(sentence)
+    return bool(_EVERYWHERE.search(sentence) and _ABSOLUTE.search(sentence) and not named)
 
 
 def _label(said: str) -> Ruling | None:

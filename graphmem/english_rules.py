@@ -264,8 +264,10 @@ _ONE_OFF = _any(
 _EVERYWHERE = _any(
     r"\b(?:answer|reply|respond|explain|explanations?|ask|confirm|summari[sz]e|speak|commit(?:s|ting)?"
     r"|push(?:ing)?|merg(?:e|ing)"
-    r"|tests?|pull requests?|branch(?:es)?|changelog|emojis?)\b"
+    r"|(?:without|run(?:ning)?) (?:running )?(?:the |all )?tests?|pull requests?|branch(?:es)?|changelog"
+    r"|emojis?)\b"
 )
+_IDENTIFIER = re.compile(r"`|\w/\w|\w_\w|\w\.\w")
 _ABSOLUTE = _any(
     r"\b(?:always|never|ever|every|each|all|any|from now on|going forward|do not|don'?t|must)\b",
     rf"\bin {_LANGUAGE}\b",
@@ -306,7 +308,8 @@ def ruling(sentence: str) -> Ruling | None:
 
 def is_everywhere(sentence: str) -> bool:
     """Return whether a rule is about the way of working as such."""
-    return bool(_EVERYWHERE.search(sentence) and _ABSOLUTE.search(sentence))
+    named = _IDENTIFIER.search(sentence)
+    return bool(_EVERYWHERE.search(sentence) and _ABSOLUTE.search(sentence) and not named)
 
 
 def _task(said: str) -> Ruling | None:

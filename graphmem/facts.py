@@ -86,9 +86,14 @@ def reading(fact: Fact) -> FactReading:
     return _read(text, found._replace(scope=scope))
 
 
+def root(word: str) -> str:
+    """Return an English word without the ending of a verb: rotate, rotated and rotating are one."""
+    return _VERB_ENDINGS.sub("", word)
+
+
 def task_subject(text: str) -> str:
     """Return a task's telling words, the same whether it is told as open or as done."""
-    words = (_VERB_ENDINGS.sub("", word) for word in tokens(text) if word not in _NO_TASK_SUBJECT)
+    words = (root(word) for word in tokens(text) if word not in _NO_TASK_SUBJECT)
     return " ".join(sorted(set(words)))
 
 
