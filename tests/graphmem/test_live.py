@@ -1,0 +1,310 @@
+"""Live capture as a whole, in one process: what agents are told and when, what is kept, what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphmem import Memory, Project
+from graphmem.clients.roster import ADAPTERS
+from graphmem.errors import NotFoundError
+from graphmem.live import Live
+
+TOKEN, SESSION, README = "src/token.py", "src/session.py", "README.md"
+CLIENT = "claude-code"
+
+
+@dataclass(slots=True)
+class Agent:
+    """An agent of one session that works in the project; every call is named anew."""
+
+    live: Live
+    root: Path
+    session: str = "s1"
+    prompt: str = "p1"
+    calls: int = 0
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def says(self, name: str, **fields: Any) -> str | None:
+        """Send one event and return the text the agent is told."""
+        answer = self.answered(name, **fields)
+        output = answer.get("hookSpecificOutput", {})
+        assert isinstance(output, dict)
+        return output.get("additionalContext")
+
+    def answered(self, name: str, **fields: Any) -> dict[str, Any]:
+        self.calls += 1
+        event = {"session_id": self.session, "cwd": str(self.root), "prompt_id": self.prompt}
+        event |= {"hook_event_name": name, **self.extra, **fields}
+        return self.live.receive(CLIENT, event, f"{self.session}-{self.calls}")
+
+    def uses(self, tool: str, path: str, name: str = "PostToolUse", call: str | None = None) -> str | None:
+        given = {"file_path": str(self.root / path)}
+        id = call or f"{self.session}-{self.prompt}-{tool}-{path}"
+        return self.says(name, tool_name=tool, tool_input=given, tool_use_id=id)
+
+
+@pytest.fixture
+def project(memory: Memory, git_repository: Callable[..., Any], tell: Callable[..., Any]) -> Project:
+    made, _ = memory.register(git_repository("app").path)
+    tell(
+        made,
+        *(
+            {"session": f"{a}{month}", "title": "work", "files_modified": [a, b], "at": f"2025-{month:02}-01"}
+            for month in range(1, 13)
+            for a, b in ((TOKEN, SESSION), (README, "docs/guide.md"))
+        ),
+    )
+    return made
+
+
+@pytest.fixture
+def live(memory: Memory, clock: Callable[[], float]) -> Iterator[Live]:
+    with closing(Live(memory, ADAPTERS, clock=clock)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def agent(live: Live, project: Project) -> Agent:
+    return Agent(live, Path(project.info.root))
+
+
+def kept(live: Live, project: Project) -> list[Any]:
+    """Return what agents' work became, oldest first, once all of it is there."""
+    assert live.wait_recorded(20)
+    assert project.wait_visible()
+    return [item for item in reversed(project.observations(limit=200).items) if item.source == CLIENT]
+
+
+# ---- what is told -------------------------------------------------------------------------------
+
+
+def test_a_read_is_told_what_changes_along_once_a_session(agent: Agent) -> None:
+    first = agent.uses("Read", TOKEN, "PreToolUse")
+    assert first is not None
+    assert SESSION in first
+    assert agent.uses("Read", TOKEN) is None
+    assert agent.uses("Edit", TOKEN, "PreToolUse") is None
+    other = Agent(agent.live, agent.root, session="s2")
+    assert other.uses("Edit", TOKEN, "PreToolUse") is not None
+
+
+def test_a_file_of_no_strong_link_is_told_nothing(agent: Agent) -> None:
+    for path in ("src/new.py", "docs/none.md"):
+        assert agent.uses("Read", path, "PreToolUse") is None
+        assert agent.uses("Write", path, "PreToolUse") is None
+
+
+def test_what_the_session_has_read_already_is_not_named(agent: Agent) -> None:
+    assert agent.uses("Read", SESSION, "PreToolUse") is not None
+    assert agent.uses("Read", TOKEN, "PreToolUse") is None
+
+
+def test_a_sub_agent_is_not_told_what_its_parent_was(agent: Agent) -> None:
+    assert agent.uses("Read", TOKEN, "PreToolUse") is not None
+    agent.extra["agent_id"] = "sub"
+    assert agent.uses("Edit", TOKEN, "PreToolUse") is None
+
+
+def test_a_change_by_the_shell_is_told_of_like_an_edit(agent: Agent) -> None:
+    told = agent.says(
+        "PreToolUse",
+        tool_name="Bash",
+        tool_input={"command": f"sed -i s/1/2/ {TOKEN}"},
+        tool_use_id="shell",
+    )
+    assert told is not None
+    assert SESSION in told
+
+
+def test_a_failed_call_is_told_nothing_and_kept_as_nothing(agent: Agent, project: Project) -> None:
+    assert agent.uses("Edit", TOKEN, "PostToolUseFailure") is None
+    agent.says("Stop", last_assistant_message="It failed.")
+    assert kept(agent.live, project) == []
+
+
+def test_a_restart_repeats_nothing(
+    open_memory: Callable[..., Memory], clock: Callable[[], float], git_repository: Callable[..., Any]
+) -> None:
+    root = git_repository("app").path
+    for number in range(2):
+        memory = open_memory()
+        project, _ = memory.register(root)
+        if number == 0:
+            project.observe(
+                [
+                    {"session": str(n), "files_modified": [TOKEN, SESSION], "at": f"2025-{n:02}-01"}
+                    for n in range(1, 13)
+                ]
+            )
+            project.wait_visible()
+        with closing(Live(memory, ADAPTERS, clock=clock)) as live:
+            told = Agent(live, root).uses("Read", TOKEN, "PreToolUse", call=f"call-{number}")
+        memory.close()
+        assert (told is None) == (number == 1)
+
+
+def test_a_very_strong_note_holds_an_edit_once_where_that_is_wanted(
+    memory: Memory, project: Project, clock: Callable[[], float]
+) -> None:
+    edge = next(edge for edge in project.graph.edges().items if edge.source.name.endswith((TOKEN, SESSION)))
+    project.graph.declare([declaration(SESSION, TOKEN)])
+    assert edge is not None
+    with closing(Live(memory, ADAPTERS, hold=True, clock=clock)) as live:
+        agent = Agent(live, Path(project.info.root))
+        given = {"tool_name": "Edit", "tool_input": {"file_path": str(agent.root / TOKEN)}}
+        held = agent.answered("PreToolUse", **given, tool_use_id="first")["hookSpecificOutput"]
+        assert held["permissionDecision"] == "deny"
+        assert SESSION in held["permissionDecisionReason"]
+        assert agent.answered("PreToolUse", **given, tool_use_id="second") == {}
+
+
+def declaration(source: str, target: str) -> Any:
+    from graphmem.graph import Declaration, Relation
+
+    return Declaration(f"file:{source}", f"file:{target}", Relation.DEPENDS_ON)
+
+
+# ---- what is kept -------------------------------------------------------------------------------
+
+
+def test_a_turn_becomes_one_observation_of_its_prompt(agent: Agent, project: Project) -> None:
+    agent.says("SessionStart", source="startup")
+    agent.says("UserPromptSubmit", prompt="Shorten the token's life")
+    agent.uses("Read", README)
+    agent.uses("Edit", TOKEN)
+    agent.uses("Write", "src/new.py")
+    agent.says("Stop", last_assistant_message="Tokens live 900 seconds now.")
+    (found,) = kept(agent.live, project)
+    assert (found.session, found.intent) == ("s1", "Shorten the token's life")
+    assert (found.files_read, found.files_modified) == ((README,), (TOKEN, "src/new.py"))
+    assert not found.provisional
+
+
+def test_the_same_delivery_counts_once(agent: Agent, project: Project) -> None:
+    agent.says("UserPromptSubmit", prompt="Shorten the token's life")
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": str(agent.root / TOKEN)}}
+    event = {"session_id": "s1", "cwd": str(agent.root), "hook_event_name": "PostToolUse", **edit}
+    for _ in range(3):
+        agent.live.receive(CLIENT, event, "the-same")
+    agent.says("Stop", last_assistant_message="Done.")
+    assert len(kept(agent.live, project)) == 1
+
+
+def test_calls_of_another_session_that_come_again_in_a_fork_count_once(
+    agent: Agent, project: Project
+) -> None:
+    agent.says("SessionStart", source="startup")
+    agent.says("UserPromptSubmit", prompt="Shorten the token's life")
+    agent.uses("Edit", TOKEN, call="toolu_1")
+    agent.says("Stop", last_assistant_message="Done.")
+    fork = Agent(agent.live, agent.root, session="s2")
+    fork.says("SessionStart", source="fork")
+    fork.says("UserPromptSubmit", prompt="Shorten the token's life")
+    fork.uses("Edit", TOKEN, call="toolu_1")
+    fork.uses("Edit", SESSION, call="toolu_2")
+    fork.says("Stop", last_assistant_message="Done too.")
+    found = kept(agent.live, project)
+    assert sorted((item.session, item.files_modified) for item in found) == [
+        ("s1", (TOKEN,)),
+        ("s2", (SESSION,)),
+    ]
+
+
+def test_sessions_that_begin_afresh_keep_calls_of_the_same_name_apart(agent: Agent, project: Project) -> None:
+    other = Agent(agent.live, agent.root, session="s2", prompt="p2")
+    for each in (agent, other):
+        each.says("SessionStart", source="startup")
+        each.says("UserPromptSubmit", prompt="Work")
+        each.uses("Edit", TOKEN, call="toolu_0001_0")
+        each.says("Stop", last_assistant_message="Done.")
+    assert sorted(item.session for item in kept(agent.live, project)) == ["s1", "s2"]
+
+
+def test_a_file_of_another_project_goes_there_without_the_words(
+    agent: Agent, project: Project, memory: Memory, git_repository: Callable[..., Any]
+) -> None:
+    other, _ = memory.register(git_repository("other").path)
+    agent.says("UserPromptSubmit", prompt="A secret plan for the first project")
+    agent.uses("Edit", TOKEN)
+    agent.uses("Edit", f"{other.info.root}/lib.py")
+    agent.says("Stop", last_assistant_message="A secret answer.")
+    (here,) = kept(agent.live, project)
+    (there,) = kept(agent.live, other)
+    assert (here.files_modified, there.files_modified) == ((TOKEN,), ("lib.py",))
+    assert "secret" in here.intent + here.narrative
+    assert "secret" not in there.intent + there.narrative + there.title
+
+
+@pytest.mark.parametrize("session", [None, "s1"])
+def test_what_is_switched_off_is_neither_kept_nor_told(
+    agent: Agent, project: Project, session: str | None
+) -> None:
+    project.set_capturing(False, session)
+    assert agent.uses("Read", TOKEN, "PreToolUse") is None
+    agent.says("UserPromptSubmit", prompt="Quiet work")
+    agent.uses("Edit", TOKEN)
+    agent.says("Stop", last_assistant_message="Quiet.")
+    assert kept(agent.live, project) == []
+    project.set_capturing(True, session)
+    assert agent.uses("Read", TOKEN, "PreToolUse", call="later") is not None
+
+
+def test_a_drill_is_answered_and_never_kept(agent: Agent, project: Project) -> None:
+    drill = Agent(agent.live, agent.root, session="graphmem-doctor")
+    assert drill.uses("Read", TOKEN, "PreToolUse") is not None
+    drill.uses("Edit", TOKEN)
+    drill.says("Stop", last_assistant_message="Drilled.")
+    assert kept(agent.live, project) == []
+    assert project.stats().alerts_given == 0
+
+
+def test_an_unknown_client_is_refused_by_name(live: Live) -> None:
+    with pytest.raises(NotFoundError, match="claude-code"):
+        live.receive("emacs", {}, "x")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {},
+        {"hook_event_name": "PreToolUse"},
+        {"hook_event_name": 7, "session_id": [], "cwd": {}},
+        {"hook_event_name": "Unheard", "session_id": "s", "cwd": "/"},
+        {"hook_event_name": "PostToolUse", "session_id": "s", "cwd": "/nowhere", "tool_name": "Edit"},
+        {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": None, "prompt": 5},
+    ],
+    ids=str,
+)
+def test_odd_events_are_answered_with_nothing(live: Live, event: dict[str, Any]) -> None:
+    assert live.receive(CLIENT, event, "x") == {}
+
+
+# ---- what became of notes -----------------------------------------------------------------------
+
+
+def test_a_note_whose_file_is_changed_later_in_the_turn_has_helped(agent: Agent, project: Project) -> None:
+    agent.says("UserPromptSubmit", prompt="Work")
+    agent.uses("Read", TOKEN, "PreToolUse")
+    agent.uses("Read", SESSION)
+    agent.uses("Edit", SESSION)
+    agent.says("Stop", last_assistant_message="Done.")
+    kept(agent.live, project)
+    stats = project.stats()
+    assert (stats.alerts_given, stats.notes.opened, stats.notes.changed, stats.notes.helped) == (1, 1, 1, 1)
+    assert stats.notes.missed == 0
+    assert stats.tokens_injected > 0
+
+
+def test_a_turn_that_changes_what_no_note_named_is_counted(agent: Agent, project: Project) -> None:
+    agent.says("UserPromptSubmit", prompt="Work")
+    agent.uses("Read", TOKEN, "PreToolUse")
+    agent.uses("Edit", "src/other.py")
+    agent.says("Stop", last_assistant_message="Done.")
+    kept(agent.live, project)
+    assert (project.stats().notes.helped, project.stats().notes.missed) == (0, 1)

@@ -1,0 +1,133 @@
+"""The spool: what many put in, one takes out, once it is stored."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from graphmem import hook_program
+from graphmem.spool import Spool
+
+
+def line(id: str, text: str = "hello") -> bytes:
+    event: dict[str, object] = {"prompt": text}
+    return hook_program.line("claude-code", event, id, 5.0, {"password": 1})
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Spool:
+    return Spool(tmp_path / "spool")
+
+
+def test_what_is_put_is_read_in_order_and_stays_until_it_is_cleared(spool: Spool, tmp_path: Path) -> None:
+    for id in ("a", "b"):
+        assert spool.put(line(id))
+    assert spool.waiting()
+    found = spool.read()
+    assert [(each.id, each.at, each.client) for each in found] == [
+        ("a", 5.0, "claude-code"),
+        ("b", 5.0, "claude-code"),
+    ]
+    assert (found[0].event, found[0].redacted) == ({"prompt": "hello"}, {"password": 1})
+    assert [each.id for each in Spool(tmp_path / "spool").read()] == ["a", "b"]
+    assert not spool.read()
+    assert spool.clear()
+    assert (spool.file.stat().st_size, spool.waiting()) == (0, False)
+
+
+def test_what_came_since_is_not_cleared_away(spool: Spool) -> None:
+    spool.put(line("a"))
+    spool.read()
+    spool.put(line("b"))
+    assert not spool.clear()
+    assert [each.id for each in spool.read()] == ["b"]
+    assert spool.clear()
+
+
+def test_nothing_is_cleared_while_somebody_writes(spool: Spool) -> None:
+    spool.put(line("a"))
+    spool.read()
+    writer = os.open(spool.file, os.O_RDWR)
+    try:
+        fcntl.flock(writer, fcntl.LOCK_SH)
+        assert not spool.clear()
+    finally:
+        os.close(writer)
+    assert spool.clear()
+
+
+def test_after_a_fault_everything_not_cleared_comes_again(spool: Spool) -> None:
+    spool.put(line("a"))
+    spool.read()
+    spool.put(line("b"))
+    spool.rewind()
+    assert [each.id for each in spool.read()] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "torn", [b'\n{"id": "torn", "at": 5, "cli', b"\x00" * 500, b"\nnot json\n", b"\n[1]\n", b"\n{}\n"]
+)
+def test_a_torn_line_harms_no_other(spool: Spool, torn: bytes) -> None:
+    spool.put(line("a"))
+    with spool.file.open("ab") as file:
+        file.write(torn)
+    spool.put(line("b"))
+    assert [each.id for each in spool.read()] == ["a", "b"]
+    assert spool.clear()
+
+
+def test_a_line_still_being_written_is_left_for_later(spool: Spool) -> None:
+    whole = line("a")
+    spool.put(whole[:-10])
+    assert spool.read() == []
+    with spool.file.open("ab") as file:
+        file.write(whole[-10:])
+    assert [each.id for each in spool.read()] == ["a"]
+
+
+def test_a_torn_end_that_nobody_writes_any_more_goes_with_the_rest(spool: Spool) -> None:
+    spool.put(line("a"))
+    spool.put(line("b")[:-5])
+    assert [each.id for each in spool.read()] == ["a"]
+    assert spool.clear()
+    assert spool.file.stat().st_size == 0
+
+
+def test_a_line_longer_than_any_of_ours_is_passed_over(spool: Spool) -> None:
+    spool.put(b"\n" + b"x" * 3_000_000 + b"\n")
+    spool.put(line("a"))
+    found = []
+    while spool.waiting():
+        found += spool.read()
+    assert [each.id for each in found] == ["a"]
+
+
+def test_a_spool_that_was_emptied_by_others_is_read_from_its_beginning(spool: Spool) -> None:
+    spool.put(line("a", "a long text " * 20))
+    spool.read()
+    spool.file.write_bytes(line("b"))
+    assert [each.id for each in spool.read()] == ["b"]
+
+
+def test_a_folder_that_is_none_keeps_nothing_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "spool").write_text("in the way")
+    spool = Spool(tmp_path / "spool")
+    assert not spool.put(line("a"))
+    assert (spool.read(), spool.clear(), spool.waiting()) == ([], True, False)
+
+
+def test_a_note_is_told_from_an_event(spool: Spool) -> None:
+    spool.put(b"\n" + json.dumps({"id": "n", "at": 7, "note": {"path": "a"}}).encode() + b"\n")
+    assert [each.note for each in spool.read()] == [{"path": "a"}]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"a": 1}', b"[1, null]"])
+def test_damaged_knowledge_of_open_turns_is_none(spool: Spool, content: bytes) -> None:
+    spool.set_active(["p1", "p2"])
+    assert spool.active() == ["p1", "p2"]
+    (spool.file.parent / "active.json").write_bytes(content)
+    assert spool.active() == []
