@@ -23,7 +23,7 @@ _LONGEST_COMMAND = 65_536
 _DEEPEST = 4
 _MOST_LEFT = 32
 _LONGEST_FOLDER = 1_024
-_KEYWORDS = frozenset(["then", "do", "else", "elif", "if", "while", "until", "!", "{", "time"])
+_KEYWORDS = frozenset(["then", "do", "else", "elif", "if", "while", "until", "!", "{"])
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash"))
 _VERSION = re.compile(r"(python|perl|ruby|node|php)[\d.]+")
@@ -33,6 +33,7 @@ _WRAPPERS = {
     "doas": "uC",
     "env": "uSC",
     "nohup": "",
+    "time": "fo",
     "nice": "n",
     "ionice": "cnp",
     "timeout": "ks",

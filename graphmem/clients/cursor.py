@@ -113,7 +113,7 @@ def _tool_call(raw: Mapping[str, object], told: Event, phase: Phase) -> Event | 
         phase = Phase.FAILED
     call, given = text(raw, "tool_use_id"), _input(raw)
     told = replace(told, call=call, phase=phase, key=call_key(call, phase))
-    path = text(given, "file_path", "path", "target_file", "target_notebook", "notebook_path")
+    path = text(given, "file_path", "path", "target_file", "notebook_path")
     match text(raw, "tool_name"):
         case "Read" if path:
             return replace(told, kind=EventKind.READ, reads=(path,))

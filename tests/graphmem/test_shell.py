@@ -119,7 +119,7 @@ def test_each_way_to_change_a_file_is_told(command: str, told: list[tuple[object
         ("bash scripts/run.sh", ["scripts/run.sh"]),
         ("perl -ne 'print' a.txt", ["a.txt"]),
         ("sudo -u dev env A=1 B=$C cat a.py", ["a.py"]),
-        ("time timeout -k 5 10 nice -n 3 cat a.py", ["a.py"]),
+        ("time -p timeout -k 5 10 nice -n 3 cat a.py", ["a.py"]),
         ("bash -lc 'cd lib && cat a.ts'", ["lib/a.ts"]),
         ("sh <<EOF\ncat a.py\nEOF", ["a.py"]),
         ("if [ -f a.py ]; then cat a.py; else cat b.py; fi", ["a.py", "b.py"]),
