@@ -25,11 +25,11 @@ _CALLS = 200
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is told, and the note to be remembered where it is one; `project` is that project's id."""
+    """What is told, and what is remembered of it; `project` is the id of the project it is about."""
 
     advice: Advice
     project: str
-    note: NoteRow | None = None
+    note: NoteRow
 
 
 @dataclass(slots=True)
@@ -61,28 +61,28 @@ class Advisor:
         """Return what the agent is told in answer to one event, or None; `delivery` names a note's row."""
         match event.kind:
             case EventKind.SESSION_STARTED:
-                return self._at_start(event)
+                return self._at_start(event, delivery)
             case EventKind.PROMPT if not event.agent:
-                return self._at_prompt(event)
+                return self._at_prompt(event, delivery)
             case EventKind.READ | EventKind.EDITED | EventKind.COMMAND_RUN if event.phase is not Phase.FAILED:
                 return self._at_files(event, delivery)
         return None
 
-    def _at_start(self, event: Event) -> Told | None:
+    def _at_start(self, event: Event, delivery: str) -> Told | None:
         project = self._places.of_folder(event.cwd)
         if project is None:
             return None
         if event.origin is Origin.CLEAR:  # what was told is out of the agent's sight
             self._session(project, event.session).told.clear()
         text = project.advice.opening(event.session, event.origin)
-        return None if text is None else Told(Advice(Moment.SESSION_START, text), project.id)
+        return None if text is None else _told(project, event, delivery, Moment.SESSION_START, text)
 
-    def _at_prompt(self, event: Event) -> Told | None:
+    def _at_prompt(self, event: Event, delivery: str) -> Told | None:
         project = self._places.of_folder(event.cwd)
         text = None if project is None else project.advice.remind(event.text, event.client)
         if project is None or text is None:
             return None
-        return Told(Advice(Moment.PROMPT, text), project.id)
+        return _told(project, event, delivery, Moment.PROMPT, text)
 
     # ---- files ----------------------------------------------------------------------------------
 
@@ -165,3 +165,9 @@ class Advisor:
             session.told.update(state.note.path for state in project.capture.notes(name))
             session.seen.update(project.capture.touched(name))
             session.is_loaded = True
+
+
+def _told(project: Project, event: Event, delivery: str, moment: Moment, text: str) -> Told:
+    """Return what is told of no file; it is remembered for its size."""
+    note = NoteRow(delivery, event.at, event.session, event.turn, moment, "", (), len(text.encode()))
+    return Told(Advice(moment, text), project.id, note)

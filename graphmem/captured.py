@@ -50,7 +50,10 @@ _LISTED = 100
 
 @dataclass(frozen=True, slots=True)
 class NoteRow:
-    """A note that was given: when (epoch seconds), in which session and turn, of which file, in bytes."""
+    """A note that was given: when (epoch seconds), in which session and turn, of which file, in bytes.
+
+    What is told at a start or a prompt is of no file: its `path` is empty, and only its size counts.
+    """
 
     id: str
     at: float
@@ -97,7 +100,7 @@ class Shown(NamedTuple):
 class HelpCounts(NamedTuple):
     """Notes given, their bytes, and how they turned out.
 
-    `opened`, `changed` and `helped` count notes: a file they named was opened, changed, either of both.
+    `given`, `opened`, `changed` and `helped` count notes on files, `bytes` all that was told: a file they named was opened, changed, either of both.
     `missed` counts turns, see the module.
     """
 
@@ -266,7 +269,9 @@ class Captured:
             " GROUP BY note"
         )
         with self._database.read() as connection:
-            given, size = connection.execute("SELECT COUNT(*), COALESCE(SUM(size), 0) FROM note").fetchone()
+            given, size = connection.execute(
+                "SELECT COALESCE(SUM(path != ''), 0), COALESCE(SUM(size), 0) FROM note"
+            ).fetchone()
             opened, changed, helped = connection.execute(
                 "SELECT COALESCE(SUM(opened), 0), COALESCE(SUM(changed), 0),"
                 f" COALESCE(SUM(opened OR changed), 0) FROM ({turned_out})"

@@ -97,7 +97,7 @@ class Live:
         if told is None:
             return adapter.answer(reduced, None)
         answer = adapter.answer(reduced, told.advice)
-        if answer and told.note is not None and not is_drill:
+        if answer and not is_drill:
             self._remember(told)
         return answer
 
@@ -116,8 +116,6 @@ class Live:
 
     def _remember(self, told: Told) -> None:
         note = told.note
-        if note is None:
-            return
         row = {
             "project": told.project,
             "session": note.session,

@@ -15,6 +15,7 @@ from graphmem.opened import Opened
 from graphmem.postings import View
 from graphmem.project_graph import ProjectGraph
 from graphmem.recall.alert import Alert, alert
+from graphmem.recall.reminders import reminders
 from graphmem.recall.surroundings import Question
 from graphmem.record import storable
 
@@ -74,8 +75,7 @@ class ProjectAdvice:
 
     def remind(self, prompt: str, actor: str) -> str | None:
         """Return what is told at a prompt, or None."""
-        del prompt, actor
-        return None
+        return self._ask(lambda view, _: reminders(view, prompt, actor))
 
     def opening(self, session: str, origin: object) -> str | None:
         """Return what is told at a session's start, or None."""

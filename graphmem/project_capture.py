@@ -283,7 +283,7 @@ class _Taking:
             notes = [state.note for state in self._notes[session]]
             notes += [note for note in given if note.session == session]
             for note in notes:
-                if note.turn == event.turn and note.at <= event.at:
+                if note.path and note.turn == event.turn and note.at <= event.at:
                     before = {path for path, at in seen.items() if at < note.at}
                     found = judged(note.named, note.path, opened, changed, before)
                     if any(found):
