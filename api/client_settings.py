@@ -146,9 +146,11 @@ def settings_of(text: str) -> Node:
 
 def installed(client: Client, text: str) -> list[Installed]:
     """Return our handlers in the settings, in the order they stand there; none in a blank text."""
-    if is_blank(text):
-        return []
-    hooks = settings_of(text).member(HOOKS)
+    return [] if is_blank(text) else _ours(client, settings_of(text))
+
+
+def _ours(client: Client, root: Node) -> list[Installed]:
+    hooks = root.member(HOOKS)
     if hooks is None:
         return []
     return [
@@ -191,8 +193,11 @@ def merged(client: Client, text: str, entries: Mapping[str, Entry]) -> str:
         how = manner(text)
         whole = {**client.frame, HOOKS: {event: [entry] for event, entry in entries.items()}}
         return (MARK if text.startswith(MARK) else "") + written(whole, how) + how.line_end
-    text = _without(client, text, _superfluous(client, text, entries), None)
     root, how = settings_of(text), manner(text)
+    superfluous = _superfluous(client, root, entries)
+    if superfluous:
+        text = _without(client, text, root, superfluous, None)
+        root = settings_of(text)
     hooks = root.member(HOOKS)
     added: list[tuple[str, object]] = [
         (key, value) for key, value in client.frame.items() if root.member(key) is None
@@ -210,11 +215,11 @@ def merged(client: Client, text: str, entries: Mapping[str, Entry]) -> str:
     return applied(text, edits)
 
 
-def _superfluous(client: Client, text: str, entries: Mapping[str, Entry]) -> set[tuple[str, int, int]]:
+def _superfluous(client: Client, root: Node, entries: Mapping[str, Entry]) -> set[tuple[str, int, int]]:
     """Return which of our handlers must go: of events that are not wanted, and all but an event's first."""
     seen: set[str] = set()
     found = set()
-    for ours in installed(client, text):
+    for ours in _ours(client, root):
         if ours.event not in entries or ours.event in seen:
             found.add((ours.event, ours.group, ours.place))
         seen.add(ours.event)
@@ -255,12 +260,14 @@ def removed(client: Client, text: str, former: str | None) -> str:
     """
     if is_blank(text):
         return text
-    ours = {(one.event, one.group, one.place) for one in installed(client, text)}
-    return _without(client, text, ours, former)
-
-
-def _without(client: Client, text: str, ours: set[tuple[str, int, int]], former: str | None) -> str:
     root = settings_of(text)
+    ours = {(one.event, one.group, one.place) for one in _ours(client, root)}
+    return _without(client, text, root, ours, former)
+
+
+def _without(
+    client: Client, text: str, root: Node, ours: set[tuple[str, int, int]], former: str | None
+) -> str:
     hooks = root.member(HOOKS)
     if hooks is None or not ours:
         return text

@@ -172,9 +172,11 @@ def carry_out(change: Change, record: Record, *, secret: bool = False) -> None:
     elif known is None or known.sha256 != digest(change.before):
         # Others have written since, or it is our first time: this is what must come back, without us.
         made = False
-        text = file.text(change.before)
-        former = removed(change.client, text, _text_of(file.read_backup()))
-        file.keep_backup(former.encode("utf-8", "surrogatepass") if former != text else change.before)
+        former = change.before
+        if change.action is Action.UPDATED:
+            rest = removed(change.client, file.text(former), _text_of(file.read_backup()))
+            former = rest.encode("utf-8", "surrogatepass")
+        file.keep_backup(former)
     record.files[path] = Written(digest(change.after), made, folders)
     record.save()
     file.write(change.after, **({"mode": _PRIVATE_MODE} if secret else {}))

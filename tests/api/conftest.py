@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from api.cli import run
+
 PATIENCE = 120.0
 STORY = Path(__file__).resolve().parents[2] / "fixtures" / "story" / "observations.jsonl"
 
@@ -209,3 +211,73 @@ def own_story(story: Imported, tmp_path: Path) -> Imported:
     """The same in a home of the test's own, for verdicts."""
     home = shutil.copytree(story.program.home, tmp_path / "home")
     return Imported(Program(story.program.installation, home), story.path)
+
+
+# ---- init, uninstall, and the doctor's look at the agents ----------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A user's home folder, a repository to stand in, and the program."""
+
+    user: Path
+    shop: Path
+    memory: Path
+    capture: Any
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        """Run the program here and return its status and both outputs."""
+        status = run(list(arguments))
+        out, err = self.capture.readouterr()
+        assert "fault of its own" not in err, err
+        return status, out, err
+
+    def good(self, *arguments: str) -> Any:
+        """Run what must succeed, and return its JSON."""
+        status, out, err = self(*arguments, "--json")
+        assert status == 0, err
+        return json.loads(out)
+
+    def put(self, name: str, content: str | bytes) -> Path:
+        """Write a file of the repository."""
+        path = self.shop / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def tree(self, *roots: Path) -> dict[str, Any]:
+        """Everything below these folders: bytes and mode of files, targets of links."""
+        found: dict[str, Any] = {}
+        for path in (path for root in roots for path in sorted(root.rglob("*"))):
+            if ".git" not in path.parts and path.suffix not in {".db", ".db-wal", ".db-shm"}:
+                content = os.readlink(path) if path.is_symlink() else path.is_file() and path.read_bytes()
+                found[str(path)] = (path.lstat().st_mode, content)
+        return found
+
+    def everything(self) -> dict[str, Any]:
+        """All that a user has, without GraphMem's own home."""
+        return self.tree(self.user, self.shop)
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path,
+    git_repository: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Desk:
+    repository = git_repository("shop")
+    repository.touch("Begin", "a.py")
+    user, memory = tmp_path / "user", tmp_path / "memory"
+    user.mkdir()
+    monkeypatch.setenv("HOME", str(user))
+    monkeypatch.setenv("GRAPHMEM_HOME", str(memory))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("git", "sh"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(tools))
+    monkeypatch.chdir(repository.path)
+    return Desk(user, repository.path, memory, capsys)

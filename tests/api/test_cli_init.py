@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from api.cli import run
 
 FILES = {
     "claude-code": ".claude/settings.json",
@@ -20,87 +16,13 @@ FILES = {
 }
 EVERY = [word for client in FILES for word in ("--client", client)]
 SETTINGS = '{\n    // mine\n\t"model": "opus",\n\t"hooks": {"Stop": [{"hooks": []}],},\n}\n'
-
-
-def tree(*roots: Path) -> dict[str, Any]:
-    """Everything below these folders: bytes and mode of files, targets of links."""
-    found: dict[str, Any] = {}
-    for root in roots:
-        for path in sorted(root.rglob("*")):
-            if ".git" in path.parts:
-                continue
-            mode = path.lstat().st_mode
-            content = os.readlink(path) if path.is_symlink() else path.is_file() and path.read_bytes()
-            found[str(path)] = (mode, content)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """A user's home folder, a repository to stand in, and the program."""
-
-    user: Path
-    shop: Path
-    memory: Path
-    capture: Any
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        """Run the program here and return its status and both outputs."""
-        status = run(list(arguments))
-        out, err = self.capture.readouterr()
-        assert "fault of its own" not in err, err
-        return status, out, err
-
-    def good(self, *arguments: str) -> Any:
-        """Run what must succeed, and return its JSON."""
-        status, out, err = self(*arguments, "--json")
-        assert status == 0, err
-        return json.loads(out)
-
-    def put(self, name: str, content: str | bytes) -> Path:
-        """Write a file of the repository."""
-        path = self.shop / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    def everything(self) -> dict[str, Any]:
-        """All that a user has, without GraphMem's own home."""
-        return tree(self.user, self.shop)
-
-
-@pytest.fixture
-def desk(
-    tmp_path: Path,
-    git_repository: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Desk:
-    repository = git_repository("shop")
-    repository.touch("Begin", "a.py")
-    user, memory = tmp_path / "user", tmp_path / "memory"
-    user.mkdir()
-    monkeypatch.setenv("HOME", str(user))
-    monkeypatch.setenv("GRAPHMEM_HOME", str(memory))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    for name in ("git", "sh"):
-        (tools / name).symlink_to(next(p for p in map(Path, _path_folders(name)) if p.exists()))
-    monkeypatch.setenv("PATH", str(tools))
-    monkeypatch.chdir(repository.path)
-    return Desk(user, repository.path, memory, capsys)
-
-
-def _path_folders(name: str) -> list[str]:
-    return [os.path.join(folder, name) for folder in os.environ["PATH"].split(os.pathsep)]
+BEFORE = [None, "", "{}", SETTINGS, SETTINGS.replace("\n", "\r\n"), '\ufeff{"a":1}']
 
 
 # ---- what is written ---------------------------------------------------------------------------------
 
 
-def test_init_writes_every_clients_file_and_imports_the_history(desk: Desk) -> None:
+def test_init_writes_every_clients_file_and_imports_the_history(desk: Any) -> None:
     found = desk.good("init", *EVERY)
     assert [item["action"] for item in found["files"]] == ["new file"] * 3
     assert (found["import"]["accepted"], found["project"]) == (1, "shop")
@@ -112,14 +34,14 @@ def test_init_writes_every_clients_file_and_imports_the_history(desk: Desk) -> N
         assert json.dumps(settings).count(json.dumps(command)) == len(settings["hooks"])
 
 
-def test_a_second_run_changes_nothing_and_says_so(desk: Desk) -> None:
+def test_a_second_run_changes_nothing_and_says_so(desk: Any) -> None:
     desk.put(FILES["claude-code"], SETTINGS)
     desk.good("init", *EVERY)
-    before = tree(desk.user, desk.shop, desk.memory / "installation.json")
+    before = desk.tree(desk.user, desk.shop, desk.memory)
     again = desk.good("init", *EVERY)
     assert {item["action"] for item in again["files"]} == {"unchanged"}
     assert again["import"] is None
-    assert tree(desk.user, desk.shop, desk.memory / "installation.json") == before
+    assert desk.tree(desk.user, desk.shop, desk.memory) == before
     assert "Nothing to do" in desk("init", *EVERY)[1]
 
 
@@ -127,7 +49,7 @@ def test_a_second_run_changes_nothing_and_says_so(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "content", [None, "", "{}", SETTINGS, SETTINGS.replace("\n", "\r\n"), '\ufeff{"a":1}']
 )
-def test_init_twice_and_uninstall_leave_no_trace(desk: Desk, scope: str, content: str | None) -> None:
+def test_init_twice_and_uninstall_leave_no_trace(desk: Any, scope: str, content: str | None) -> None:
     place = desk.shop if scope == "--project-scope" else desk.user
     if content is not None:
         for name in FILES.values():
@@ -147,7 +69,7 @@ def test_init_twice_and_uninstall_leave_no_trace(desk: Desk, scope: str, content
     assert desk.good("uninstall")["files"] == []
 
 
-def test_what_a_user_changes_after_init_stays(desk: Desk) -> None:
+def test_what_a_user_changes_after_init_stays(desk: Any) -> None:
     for name in FILES.values():
         desk.put(name, '{\n  "theme": "dark"\n}\n')
     desk.good("init", *EVERY)
@@ -162,7 +84,7 @@ def test_what_a_user_changes_after_init_stays(desk: Desk) -> None:
         assert not list((desk.shop / name).parent.glob("*.graphmem-backup"))
 
 
-def test_a_file_that_init_made_stays_if_somebody_else_uses_it_since(desk: Desk) -> None:
+def test_a_file_that_init_made_stays_if_somebody_else_uses_it_since(desk: Any) -> None:
     desk.good("init", "--client", "cursor")
     path = desk.shop / FILES["cursor"]
     settings = json.loads(path.read_text())
@@ -172,7 +94,7 @@ def test_a_file_that_init_made_stays_if_somebody_else_uses_it_since(desk: Desk) 
     assert json.loads(path.read_text()) == {"version": 1, "hooks": {"stop": [{"command": "say done"}]}}
 
 
-def test_edits_between_two_inits_come_back_with_the_backup(desk: Desk, tmp_path: Path) -> None:
+def test_edits_between_two_inits_come_back_with_the_backup(desk: Any, tmp_path: Path) -> None:
     path = desk.put(FILES["claude-code"], '{\n  "a": 1\n}\n')
     desk.good("init", "--client", "claude-code")
     path.write_text(path.read_text().replace('"a": 1', '"a": 2'))
@@ -184,7 +106,7 @@ def test_edits_between_two_inits_come_back_with_the_backup(desk: Desk, tmp_path:
     assert path.read_text() == '{\n  "a": 2\n}\n'
 
 
-def test_the_note_in_the_home_may_be_lost(desk: Desk) -> None:
+def test_the_note_in_the_home_may_be_lost(desk: Any) -> None:
     path = desk.put(FILES["claude-code"], SETTINGS)
     desk.good("init", *EVERY)
     (desk.memory / "installation.json").write_text("no JSON")
@@ -193,7 +115,7 @@ def test_the_note_in_the_home_may_be_lost(desk: Desk) -> None:
     assert not (desk.shop / FILES["codex"]).exists()
 
 
-def test_only_the_named_client_and_scope_are_undone(desk: Desk) -> None:
+def test_only_the_named_client_and_scope_are_undone(desk: Any) -> None:
     desk.good("init", *EVERY)
     desk.good("init", "--user-scope", "--client", "codex")
     desk.good("uninstall", "--client", "codex", "--project-scope")
@@ -203,7 +125,7 @@ def test_only_the_named_client_and_scope_are_undone(desk: Desk) -> None:
 
 
 def test_the_users_folders_may_be_named_by_the_clients_own_variables(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "c c"))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "x"))
@@ -220,7 +142,7 @@ def test_the_users_folders_may_be_named_by_the_clients_own_variables(
 # ---- who is found ------------------------------------------------------------------------------------
 
 
-def test_clients_are_found_by_their_folder_or_their_program(desk: Desk, tmp_path: Path) -> None:
+def test_clients_are_found_by_their_folder_or_their_program(desk: Any, tmp_path: Path) -> None:
     (desk.user / ".codex").mkdir()
     program = tmp_path / "tools" / "cursor"
     program.write_text("#!/bin/sh\n")
@@ -228,7 +150,7 @@ def test_clients_are_found_by_their_folder_or_their_program(desk: Desk, tmp_path
     assert [item["client"] for item in desk.good("init")["files"]] == ["codex", "cursor"]
 
 
-def test_without_a_client_one_must_be_named(desk: Desk) -> None:
+def test_without_a_client_one_must_be_named(desk: Any) -> None:
     before = desk.everything()
     status, _, err = desk("init")
     assert (status, err.count("\n")) == (1, 1)
@@ -238,7 +160,7 @@ def test_without_a_client_one_must_be_named(desk: Desk) -> None:
 
 
 def test_a_folder_without_a_repository_is_said_and_goes_on(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
@@ -251,7 +173,7 @@ def test_a_folder_without_a_repository_is_said_and_goes_on(
 
 
 def test_a_repository_without_commits_is_said_and_goes_on(
-    desk: Desk, git_repository: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    desk: Any, git_repository: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(git_repository("young").path)
     found = desk.good("init", "--client", "codex")
@@ -259,20 +181,20 @@ def test_a_repository_without_commits_is_said_and_goes_on(
     assert any("no commits yet" in remark for remark in found["remarks"])
 
 
-def test_the_history_can_be_left_out_and_taken_later(desk: Desk) -> None:
+def test_the_history_can_be_left_out_and_taken_later(desk: Any) -> None:
     assert desk.good("init", "--client", "codex", "--no-import")["import"] is None
     assert desk.good("init", "--client", "codex")["import"]["accepted"] == 1
 
 
 def test_in_a_folder_of_the_repository_the_settings_are_those_of_its_root(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (desk.shop / "src").mkdir()
     monkeypatch.chdir(desk.shop / "src")
     assert desk.good("init", "--client", "codex")["files"][0]["path"] == str(desk.shop / FILES["codex"])
 
 
-def test_the_home_folder_is_no_project(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_home_folder_is_no_project(desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(desk.user)
     status, _, err = desk("init", "--client", "codex")
     assert status == 1
@@ -294,7 +216,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_a_file_that_cannot_be_changed_leaves_all_as_they_are(desk: Desk, kind: str) -> None:
+def test_a_file_that_cannot_be_changed_leaves_all_as_they_are(desk: Any, kind: str) -> None:
     content, words = BAD[kind] if isinstance(BAD[kind], tuple) else (BAD[kind], "cursor")
     desk.put(FILES["cursor"], content)
     before = desk.everything()
@@ -305,7 +227,7 @@ def test_a_file_that_cannot_be_changed_leaves_all_as_they_are(desk: Desk, kind: 
     assert desk.everything() == before
 
 
-def test_a_folder_in_the_files_place_and_a_file_in_the_folders_are_refused(desk: Desk) -> None:
+def test_a_folder_in_the_files_place_and_a_file_in_the_folders_are_refused(desk: Any) -> None:
     (desk.shop / FILES["cursor"]).mkdir(parents=True)
     assert "is not a file" in desk("init", "--client", "cursor")[2]
     desk.put(".codex", "a file")
@@ -313,7 +235,7 @@ def test_a_folder_in_the_files_place_and_a_file_in_the_folders_are_refused(desk:
 
 
 @pytest.mark.parametrize("command", ["init", "uninstall"])
-def test_a_read_only_file_is_refused_with_the_remedy(desk: Desk, command: str) -> None:
+def test_a_read_only_file_is_refused_with_the_remedy(desk: Any, command: str) -> None:
     path = desk.put(FILES["claude-code"], "{}")
     if command == "uninstall":
         desk.good("init", "--client", "claude-code")
@@ -325,7 +247,7 @@ def test_a_read_only_file_is_refused_with_the_remedy(desk: Desk, command: str) -
     assert desk.everything() == before
 
 
-def test_settings_that_somebody_broke_since_are_left_alone_by_uninstall(desk: Desk) -> None:
+def test_settings_that_somebody_broke_since_are_left_alone_by_uninstall(desk: Any) -> None:
     desk.good("init", *EVERY)
     path = desk.shop / FILES["codex"]
     path.write_text(path.read_text() + "}")
@@ -345,7 +267,7 @@ def test_settings_that_somebody_broke_since_are_left_alone_by_uninstall(desk: De
         ("--http", "--project-scope"),
     ],
 )
-def test_wrong_use_is_status_two_and_writes_nothing(desk: Desk, arguments: tuple[str, ...]) -> None:
+def test_wrong_use_is_status_two_and_writes_nothing(desk: Any, arguments: tuple[str, ...]) -> None:
     before = desk.everything()
     status, _, err = desk("init", *arguments)
     assert (status, err.count("\n")) == (2, 1)
@@ -355,23 +277,23 @@ def test_wrong_use_is_status_two_and_writes_nothing(desk: Desk, arguments: tuple
 # ---- links, modes, sizes -----------------------------------------------------------------------------
 
 
-def test_a_link_is_written_through_and_stays_a_link(desk: Desk, tmp_path: Path) -> None:
+def test_a_link_is_written_through_and_stays_a_link(desk: Any, tmp_path: Path) -> None:
     (tmp_path / "dotfiles").mkdir()
     target = tmp_path / "dotfiles" / "claude.json"
     target.write_text(SETTINGS)
     link = desk.shop / FILES["claude-code"]
     link.parent.mkdir()
     link.symlink_to(target)
-    before = [desk.everything(), tree(tmp_path / "dotfiles")]
+    before = [desk.everything(), desk.tree(tmp_path / "dotfiles")]
     desk.good("init", "--client", "claude-code")
     assert link.is_symlink()
     assert "hook_program.py" in target.read_text()
     assert [path.name for path in target.parent.iterdir()] == ["claude.json"]
     desk.good("uninstall")
-    assert [desk.everything(), tree(tmp_path / "dotfiles")] == before
+    assert [desk.everything(), desk.tree(tmp_path / "dotfiles")] == before
 
 
-def test_a_link_that_leads_nowhere_leads_nowhere_again(desk: Desk, tmp_path: Path) -> None:
+def test_a_link_that_leads_nowhere_leads_nowhere_again(desk: Any, tmp_path: Path) -> None:
     link = desk.shop / FILES["codex"]
     link.parent.mkdir()
     link.symlink_to(tmp_path / "later.json")
@@ -383,7 +305,7 @@ def test_a_link_that_leads_nowhere_leads_nowhere_again(desk: Desk, tmp_path: Pat
     assert desk.everything() == before
 
 
-def test_a_files_mode_is_kept_and_its_backup_is_no_more_open(desk: Desk) -> None:
+def test_a_files_mode_is_kept_and_its_backup_is_no_more_open(desk: Any) -> None:
     path = desk.put(FILES["claude-code"], "{}")
     path.chmod(0o600)
     desk.good("init", "--client", "claude-code")
@@ -392,7 +314,7 @@ def test_a_files_mode_is_kept_and_its_backup_is_no_more_open(desk: Desk) -> None
     assert backup.read_text() == "{}"
 
 
-def test_a_large_file_is_changed_like_any_other(desk: Desk) -> None:
+def test_a_large_file_is_changed_like_any_other(desk: Any) -> None:
     content = json.dumps({"many": [{"n": n, "text": "x" * 80} for n in range(18_000)]}, indent=1)
     path = desk.put(FILES["claude-code"], content)
     assert path.stat().st_size > 2_000_000
@@ -406,7 +328,7 @@ def test_a_large_file_is_changed_like_any_other(desk: Desk) -> None:
 # ---- hooks by HTTP -----------------------------------------------------------------------------------
 
 
-def test_http_hooks_hold_the_token_in_a_file_of_the_user_alone(desk: Desk) -> None:
+def test_http_hooks_hold_the_token_in_a_file_of_the_user_alone(desk: Any) -> None:
     desk.good("init", "--http", "--user-scope", "--client", "claude-code", "--port", "7999")
     path = desk.user / FILES["claude-code"]
     token = (desk.memory / "token").read_text().strip()
@@ -416,7 +338,7 @@ def test_http_hooks_hold_the_token_in_a_file_of_the_user_alone(desk: Desk) -> No
     assert handler["headers"] == {"Authorization": f"Bearer {token}"}
 
 
-def test_a_token_is_not_put_where_others_may_read_it(desk: Desk) -> None:
+def test_a_token_is_not_put_where_others_may_read_it(desk: Any) -> None:
     path = desk.user / FILES["claude-code"]
     path.parent.mkdir()
     path.write_text("{}")
