@@ -57,9 +57,7 @@ def parts_of(connection: sqlite3.Connection, turns: Iterable[Turn]) -> list[int]
 def count_turn(connection: sqlite3.Connection, turn: Turn) -> None:
     """Make what is stored of a turn count as one; the same whatever was there before."""
     parts = _parts(connection, turn)
-    if not parts or (
-        len(parts) == 1 and parts[0].occasion == parts[0].seq and not _is_marked(connection, parts[0])
-    ):
+    if not parts:
         return
     lead = parts[0].seq
     changed = _count_touches(connection, parts)
@@ -81,15 +79,6 @@ def _parts(connection: sqlite3.Connection, turn: Turn) -> list[_Part]:
         turn,
     )
     return [_Part._make(row) for row in rows]
-
-
-def _is_marked(connection: sqlite3.Connection, part: _Part) -> bool:
-    """Return whether something of a part still counts as another's."""
-    query = (
-        "SELECT 1 FROM touch WHERE seq = ?1 AND (occasion != ?1 OR repeated = ?2) UNION ALL"
-        " SELECT 1 FROM concept_use WHERE seq = ?1 AND (occasion != ?1 OR repeated = ?2) LIMIT 1"
-    )
-    return connection.execute(query, (part.seq, _ELSEWHERE)).fetchone() is not None
 
 
 def _count_touches(connection: sqlite3.Connection, parts: Sequence[_Part]) -> int:

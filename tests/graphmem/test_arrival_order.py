@@ -1,8 +1,9 @@
-"""Promise: whatever the order of arrival, derived.db ends as a rebuild would make it."""
+"""Promise: whatever the order of arrival, parts and revisions too, derived.db ends as a rebuild makes it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from graphmem.captured import Batch
 from graphmem.database import Database
 from graphmem.derived import open_derived
 from graphmem.journal import Journal
@@ -30,7 +32,8 @@ def observations(draw: st.DrawFn, distinct_times: bool = False) -> list[Observat
         )
     )
     made = []
-    for number, at in enumerate(times):
+    numbers = draw(st.permutations(range(count)))
+    for number, at in zip(numbers, times, strict=True):
         pairs = draw(st.lists(st.tuples(path, path).filter(lambda pair: pair[0] != pair[1]), max_size=2))
         renames = tuple(Rename(old, new) for old, new in pairs)
         moved = {name for rename in renames for name in (rename.old, rename.new)}
@@ -52,6 +55,7 @@ def observations(draw: st.DrawFn, distinct_times: bool = False) -> list[Observat
                 files_added=modified[:1] if draw(st.booleans()) else (),
                 files_deleted=deleted,
                 renames=renames,
+                turn=draw(st.sampled_from(["", "t1", "t2"])),
             )
         )
     return made
@@ -68,8 +72,9 @@ def snapshot(database: Database, *, by_id: bool = False) -> dict[str, list[Any]]
         " FROM file JOIN path AS own ON own.id = file.path JOIN path AS first ON first.id = file.first_path",
         "claim": "SELECT path.name, at, own.name FROM claim JOIN path ON path.id = claim.path"
         " JOIN file ON file.id = claim.file JOIN path AS own ON own.id = file.first_path",
-        "touch": f"SELECT {order}, ord, change, repeated, path.name, old.name, own.name, first.name"
+        "touch": f"SELECT {order}, ord, change, repeated, lead.id, path.name, old.name, own.name, first.name"
         " FROM touch JOIN observation ON observation.seq = touch.seq JOIN path ON path.id = touch.path"
+        " JOIN observation AS lead ON lead.seq = touch.occasion"
         " LEFT JOIN path AS old ON old.id = touch.old_path JOIN file ON file.id = touch.file"
         " JOIN path AS own ON own.id = file.path JOIN path AS first ON first.id = file.first_path",
         "state": f"SELECT first.name, {order.replace('touch', 'state')}, path.name, state.alive"
@@ -77,11 +82,16 @@ def snapshot(database: Database, *, by_id: bool = False) -> dict[str, list[Any]]
         " JOIN file ON file.id = state.file JOIN path AS first ON first.id = file.first_path",
         "kin": "SELECT at, paths, (SELECT GROUP_CONCAT(name) FROM (SELECT name FROM path WHERE kin = kin.id"
         " ORDER BY name)) FROM kin",
-        "observation": "SELECT observation.id, at, session.name, actor.name, type, title, size, pairs"
-        " FROM observation JOIN session ON session.id = session JOIN actor ON actor.id = actor",
+        "observation": "SELECT one.id, one.at, session.name, actor.name, one.type, one.title, one.size,"
+        " one.pairs, one.turn, lead.id FROM observation AS one JOIN session ON session.id = one.session"
+        " JOIN actor ON actor.id = one.actor JOIN observation AS lead ON lead.seq = one.occasion",
         "concept": "SELECT name, uses FROM concept",
-        "concept_use": "SELECT observation.id, name, weight FROM concept_use JOIN observation USING (seq)"
-        " JOIN concept ON concept.id = concept",
+        "concept_use": "SELECT observation.id, name, weight, repeated, lead.id FROM concept_use"
+        " JOIN observation USING (seq) JOIN concept ON concept.id = concept"
+        " JOIN observation AS lead ON lead.seq = concept_use.occasion",
+        "fact": "SELECT observation.id, ord, text, fact.at FROM fact JOIN observation USING (seq)",
+        "heat": "SELECT own.name, ROUND(heat, 9), heat_at FROM file JOIN path AS own ON own.id = file.path",
+        "meta": "SELECT key, value FROM meta WHERE key IN ('observations', 'parts')",
         "contract_use": "SELECT observation.id, name, superseded_by FROM contract_use"
         " JOIN observation USING (seq) JOIN contract ON contract.id = contract",
         "text": "SELECT observation.id, text.title, body, concepts, paths FROM text"
@@ -159,6 +169,31 @@ def test_forgetting_leaves_what_a_rebuild_without_it_makes(
     ids = [observation.id for observation in made]
     forgotten = data.draw(st.lists(st.sampled_from(ids), unique=True, min_size=1))
     journal, database = projected([made], forgotten)
+    assert snapshot(database) == snapshot(rebuilt(journal))
+
+
+@pytest.mark.slow
+@relaxed
+@given(observations(), observations(), st.data())
+def test_telling_anew_and_forgetting_in_any_order_equals_a_rebuild(
+    made: list[Observation], others: list[Observation], data: st.DataObject
+) -> None:
+    journal, database = Journal(None), open_derived(None)
+    OPENED.extend((journal, database))
+    kept = {observation.id: observation for observation in made}
+    for _ in range(data.draw(st.integers(1, 12))):
+        id = data.draw(st.sampled_from(sorted(kept)))
+        told = data.draw(st.sampled_from([*made, *others]))
+        if journal.holds(id) and data.draw(st.integers(0, 5)) == 0:
+            journal.forget(id, 0.0)
+            del kept[id]
+        else:
+            journal.captured.settle(Batch(observations=[replace(told, id=id, provisional=True)]), 0.0)
+        if data.draw(st.booleans()):
+            catch_up(journal, database)
+        if not kept:
+            break
+    catch_up(journal, database)
     assert snapshot(database) == snapshot(rebuilt(journal))
 
 
