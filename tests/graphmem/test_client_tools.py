@@ -207,6 +207,11 @@ def test_a_patch_that_codex_could_not_apply_has_failed(response: str, phase: Pha
     assert only(CODEX, raw | {"tool_response": response}).phase is phase
 
 
+def test_codex_reads_where_it_has_a_tool_for_it() -> None:
+    assert call(CODEX, "read_file", file_path="/a.py")[0].reads == ("/a.py",)
+    assert call(CODEX, "read_file") == []
+
+
 @pytest.mark.parametrize("tool", ["update_plan", "web_search", "write_stdin", "view_image"])
 def test_other_tools_of_codex_tell_nothing(tool: str) -> None:
     assert call(CODEX, tool, command="rm a.py", file_path="a.py", input=PATCH) == []
