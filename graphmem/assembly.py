@@ -28,7 +28,7 @@ LONGEST_TEXT = 4 * 1024
 """A prompt and an answer are cut to this many bytes, as the hook program does."""
 
 _LATEST = 253_402_300_799.0  # the end of the year 9999
-_KEPT = DAY
+_KEPT = 30 * DAY  # a machine may sleep for days between a call and its end
 _MOST_NUMBERS = 32
 _NO_PROMPT = "#0"
 _WORK = frozenset({EventKind.READ, EventKind.EDITED, EventKind.COMMAND_RUN})
@@ -170,7 +170,8 @@ def _is_of(turn: Turn, event: Event, state: OpenTurn) -> bool:
 
 
 def _begun(state: OpenTurn, key: str, at: float) -> Turn:
-    return Turn(key, Part(_numbers(state).get(key, 0), at, at))
+    number = _numbers(state).get(key, 0)
+    return Turn(key, Part(number, at, at), start=number)
 
 
 def _gone_on(state: OpenTurn, key: str, at: float) -> Turn:
@@ -256,7 +257,7 @@ def _completed(state: OpenTurn, turn: Turn, answer: str, at: float) -> tuple[Tur
     if part.is_told and answer in ("", part.answer):
         return turn, []
     part = replace(part, answer=answer or part.answer, at=_later(part.at, at), is_told=False)
-    known = "" if part.number == 0 else turn.title
+    known = "" if part.number == turn.start else turn.title
     return _told(state, replace(turn, title=known, part=_with_facts(part, answer)))
 
 

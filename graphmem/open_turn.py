@@ -56,12 +56,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One prompt's work; `title` is empty until a first part was told under it."""
+    """One prompt's work; `start` is its first part's number, `title` empty until that part was told."""
 
     key: str
     part: Part
     intent: str = ""
     title: str = ""
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,7 @@ def _turn(raw: dict[str, Any]) -> Turn:
         part=_part(raw["part"]),
         intent=_of(str, raw["intent"]),
         title=_of(str, raw["title"]),
+        start=_of(int, raw["start"]),
     )
 
 

@@ -409,6 +409,16 @@ def test_a_title_stays_the_same_once_a_part_was_told_under_it() -> None:
     assert [item["title"] for item in talk.items] == ["Change a", "Change a"]
 
 
+def test_a_turn_taken_up_again_is_titled_by_its_answer_whether_a_silence_was_seen_or_not() -> None:
+    def told(talk: Talk) -> dict[str, Any]:
+        return talk.end("The cart works now.", after=60).last
+
+    def again() -> Talk:
+        return Talk(turn="p1").edit("a").prompt("Other thing to do", turn="p2").start(Origin.RESUME).edit("b")
+
+    assert told(again()) == told(again().wait(40)) and told(again())["title"] == "The cart works now"
+
+
 def test_thinking_before_the_first_file_cuts_nothing() -> None:
     talk = Talk().prompt(PREFERENCE).read("r", after=100).edit("a").wait(29).leave()
     assert ids(talk) == parts(0) and texts(talk.last) == [PREFERENCE]

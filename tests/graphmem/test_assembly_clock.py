@@ -76,16 +76,16 @@ def test_a_rest_is_counted_anew_when_the_clock_was_put_back() -> None:
     assert modified(drafts) == [["/f0"]]
 
 
-def test_a_session_at_rest_is_let_go_of_after_a_day_unless_its_prompts_are_counted() -> None:
+def test_a_session_at_rest_is_let_go_of_after_a_month_unless_its_prompts_are_counted() -> None:
     named = Event(EventKind.PROMPT, "plain", "s", START, text="Do one thing", turn="p1")
     state, _ = fed(None, named)
     assert state is not None
-    assert due(state, START + DAY - 1)[0] == state
-    assert due(state, START + DAY) == (None, [])
+    assert due(state, START + 30 * DAY - 1)[0] == state
+    assert due(state, START + 30 * DAY) == (None, [])
     counted, _ = told(START)
     resting, drafts = due(counted, START + 40)
     assert len(drafts) == 1 and resting is not None
-    assert due(resting, START + 40 * DAY) == (resting, [])
+    assert due(resting, START + 400 * DAY) == (resting, [])
 
 
 def test_a_session_of_which_nothing_is_known_keeps_nothing() -> None:

@@ -20,7 +20,7 @@ KEPT = OpenTurn(
     99.5,
     "/home/dev/shop",
     2,
-    Turn("p1", PART, "do it\u2028", "Do it"),
+    Turn("p1", PART, "do it\u2028", "Do it", 2),
     Turn("p0", Part(0, 1.0, 2.0, answer="done", cwd="/home", is_touched=True, is_told=True)),
     (("p0", 1),),
 )
