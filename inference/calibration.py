@@ -73,6 +73,7 @@ def threshold(entries: Iterable[tuple[float, bool]], questions: int, target: flo
         right += step.right
         # Each step down is no better than those above, so the share only falls from here on.
         if right < target * count:
-            break
+            return min(CEILING, max(FLOOR, found))
         found = step.said
-    return min(CEILING, max(FLOOR, found))
+    # Whatever was said was right often enough, and nothing speaks against what was not said.
+    return FLOOR
