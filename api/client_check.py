@@ -25,7 +25,7 @@ from graphmem.errors import InvalidInputError
 from graphmem.home import Home
 
 _AGAIN = "Run `graphmem init` again."
-_SLOW_MS = 300.0
+_SLOW_MS = 500.0
 _LOG_TAIL = 4_096
 _LARGE_SPOOL = 8 * 1024 * 1024
 _TRUST_REMEDIES = {
