@@ -19,7 +19,7 @@ from graphmem.open_turn import OpenTurn, Part, Saying, Turn, decode, encode
 from graphmem.record import storable
 from graphmem.turn_files import Step
 
-__all__ = ["Draft", "OpenTurn", "current", "decode", "due", "encode", "fed"]
+__all__ = ["Draft", "OpenTurn", "current", "decode", "due", "encode", "fed", "is_open"]
 
 MOST_FILES = 20
 SILENCE = 30.0
@@ -59,9 +59,13 @@ def due(turn: OpenTurn, now: float) -> tuple[OpenTurn | None, list[Draft]]:
         return replace(_not_before(turn, now), seen=now), []
     if turn.turn is not None and _is_over(turn.turn.part, turn.seen, now):
         return _cut(turn)
-    is_open = turn.turn is not None and not turn.turn.part.is_told and turn.turn.part.says_something
     counts = turn.prompts or _NO_PROMPT in _numbers(turn)
-    return (turn if is_open or counts or now - turn.seen < _KEPT else None), []
+    return (turn if is_open(turn) or counts or now - turn.seen < _KEPT else None), []
+
+
+def is_open(turn: OpenTurn) -> bool:
+    """Whether a part is being worked on that `due` will finish; else the session is only remembered."""
+    return turn.turn is not None and not turn.turn.part.is_told and turn.turn.part.says_something
 
 
 def current(turn: OpenTurn) -> Draft | None:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from graphmem.assembly import Draft, OpenTurn, current, due, fed
+from graphmem.assembly import Draft, OpenTurn, current, due, fed, is_open
 from graphmem.events import Event, EventKind, FileEdit
 
 START = 1_780_000_000.0
@@ -80,11 +80,13 @@ def test_a_session_at_rest_is_let_go_of_after_a_month_unless_its_prompts_are_cou
     named = Event(EventKind.PROMPT, "plain", "s", START, text="Do one thing", turn="p1")
     state, _ = fed(None, named)
     assert state is not None
+    assert not is_open(state)
     assert due(state, START + 30 * DAY - 1)[0] == state
     assert due(state, START + 30 * DAY) == (None, [])
     counted, _ = told(START)
     resting, drafts = due(counted, START + 40)
     assert len(drafts) == 1 and resting is not None
+    assert is_open(counted) and not is_open(resting)
     assert due(resting, START + 400 * DAY) == (resting, [])
 
 
