@@ -42,7 +42,7 @@ def _beside(name: str) -> dict[str, object]:
 
 # ---- delivery: reduction, spool, service, start ----------------------------------------------------
 
-_CONNECTED, _READ, _ANSWERED, _LAST = 0.1, 0.15, 0.21, 0.275  # seconds; the last three since the start
+_CONNECTED, _READ, _ANSWERED, _LAST = 0.1, 0.12, 0.18, 0.28  # seconds; the last three since the start
 _MOST_READ, _MOST_SENT, _MOST_ANSWER, _MOST_SPOOL, _MOST_LOG = 8 << 20, 256 << 10, 64 << 10, 16 << 20, 1 << 20
 _MOST_TEXT, _MOST_PATHS, _MOST_WORDS, _STARTING = 4096, 50, 200, 20
 _ROUGH, _MARGIN = 16_384, 1024  # how much is looked through for secrets; its end, where one may be cut off

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -287,7 +288,9 @@ class HookClient:
     environment: dict[str, str] = field(default_factory=dict)
 
     def command(self, client: str, *more: str) -> list[str]:
-        return [sys.executable, "-I", "-S", hook_program.__file__, client, "--home", str(self.home), *more]
+        """Return the command line; a service it starts is none, if `more` names no other interpreter."""
+        program = [sys.executable, "-I", "-S", hook_program.__file__, client]
+        return [*program, "--home", str(self.home), "--python", shutil.which("true") or "", *more]
 
     def fires(self, event: object, client: str = "claude-code", *more: str, shell: str = "") -> HookRun:
         """Run the program to its end; one that does not end fails the test."""

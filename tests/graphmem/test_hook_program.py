@@ -228,14 +228,19 @@ def test_a_service_that_is_no_help_costs_the_client_nothing_and_the_event_is_spo
     name: str,
 ) -> None:
     service = serving(BEHAVIOURS[kind](over))
-    assert client.fires(PROMPT, name) == (0, CLIENTS[name], "")
+    # On a machine that is too busy the time may be over first; the deadline goes before the event then.
+    for _ in range(9):
+        service.requests.clear()
+        assert client.fires(PROMPT, name) == (0, CLIENTS[name], "")
+        if client.spooled():
+            break
     (entry,) = client.spooled()
     assert entry["client"] == name
     assert entry["event"] == PROMPT
     assert entry["id"] == service.headers()["X-GraphMem-Event"]
     assert entry["at"] == float(service.headers()["X-GraphMem-At"])
-    (logged,) = client.logged()
-    assert PROMPT["prompt"] not in logged
+    assert client.logged()
+    assert PROMPT["prompt"] not in "".join(client.logged())
 
 
 def test_a_port_where_nobody_listens_is_no_service(
