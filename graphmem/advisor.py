@@ -57,15 +57,18 @@ class Advisor:
         self._lock = threading.Lock()
         self._sessions: OrderedDict[tuple[str, str], _Session] = OrderedDict()
 
-    def advise(self, event: Event, delivery: str) -> Told | None:
-        """Return what the agent is told in answer to one event, or None; `delivery` names a note's row."""
+    def advise(self, event: Event, delivery: str, carries: bool = True) -> Told | None:
+        """Return what the agent is told in answer to one event, or None.
+
+        `delivery` names what is remembered of it; `carries` is whether the answer can carry a text at all.
+        """
         match event.kind:
-            case EventKind.SESSION_STARTED:
+            case EventKind.SESSION_STARTED if carries:
                 return self._at_start(event, delivery)
-            case EventKind.PROMPT if not event.agent:
+            case EventKind.PROMPT if carries and not event.agent:
                 return self._at_prompt(event, delivery)
             case EventKind.READ | EventKind.EDITED | EventKind.COMMAND_RUN if event.phase is not Phase.FAILED:
-                return self._at_files(event, delivery)
+                return self._at_files(event, delivery, carries)
         return None
 
     def _at_start(self, event: Event, delivery: str) -> Told | None:
@@ -86,7 +89,7 @@ class Advisor:
 
     # ---- files ----------------------------------------------------------------------------------
 
-    def _at_files(self, event: Event, delivery: str) -> Told | None:
+    def _at_files(self, event: Event, delivery: str, carries: bool) -> Told | None:
         """Tell of the files that are changed, else of those that are read; of one project, each file once."""
         changed = [edit.former or edit.path for edit in event.edits]
         moment = Moment.EDIT if changed else Moment.READ
@@ -96,10 +99,10 @@ class Advisor:
                 self._load(project, event.session, session)
                 names = project.advice.named(paths, event.cwd)
                 told = None
-                if event.call not in session.ahead:
+                if carries and event.call not in session.ahead:
                     told = self._alert(event, project, session, names, moment, delivery)
                 session.ahead.discard(event.call)
-                if event.phase is Phase.AHEAD and event.call:
+                if carries and event.phase is Phase.AHEAD and event.call:
                     if (
                         len(session.ahead) >= _CALLS
                     ):  # of calls that failed or were refused nothing more comes

@@ -100,7 +100,8 @@ class Shown(NamedTuple):
 class HelpCounts(NamedTuple):
     """Notes given, their bytes, and how they turned out.
 
-    `given`, `opened`, `changed` and `helped` count notes on files, `bytes` all that was told: a file they named was opened, changed, either of both.
+    `given` counts notes on files, `bytes` all that was told. `opened`, `changed` and `helped` count notes: a
+    file they named was opened, changed, either of both.
     `missed` counts turns, see the module.
     """
 

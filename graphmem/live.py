@@ -14,14 +14,15 @@ from collections.abc import Callable, Mapping
 from graphmem import hook_program
 from graphmem.advisor import Advisor, Told
 from graphmem.clients.port import ClientAdapter
-from graphmem.errors import NotFoundError
-from graphmem.events import Event
+from graphmem.errors import NotFoundError, StorageError
+from graphmem.events import Advice, Event, Moment
 from graphmem.memory import Memory
 from graphmem.places import Places
 from graphmem.recorder import DRILL, Recorder
 from graphmem.spool import Spool
 
 _START_SECONDS = 0.1
+_TRIAL = Advice(Moment.READ, "?")
 
 log = logging.getLogger(__name__)
 
@@ -87,19 +88,25 @@ class Live:
         at = now if at is None or not 0 <= at <= now else at
         redacted: dict[str, int] = {}
         reduced = hook_program.reduced(dict(raw), redacted)
-        events = [event for event in adapter.events(reduced, at) if self._concerns_us(event)]
+        line = hook_program.line(client, reduced, delivery, at, redacted)
+        try:
+            events = [event for event in adapter.events(reduced, at) if self._concerns_us(event)]
+        except StorageError:
+            self._put(line, client)  # a project that can't be opened now may be when the line is read
+            raise
         if not events:
             return adapter.answer(reduced, None)
         is_drill = all(event.session == DRILL for event in events)
         if not is_drill:
-            self._put(hook_program.line(client, reduced, delivery, at, redacted), client)
-        told = next(filter(None, (self._advisor.advise(event, delivery) for event in events)), None)
+            self._put(line, client)
+        # What can't be said in answer to this call is not spent on it, but said at the next that can carry it.
+        carries = bool(adapter.answer(reduced, _TRIAL))
+        told = next(filter(None, (self._advisor.advise(event, delivery, carries) for event in events)), None)
         if told is None:
             return adapter.answer(reduced, None)
-        answer = adapter.answer(reduced, told.advice)
-        if answer and not is_drill:
+        if not is_drill:
             self._remember(told)
-        return answer
+        return adapter.answer(reduced, told.advice)
 
     def _concerns_us(self, event: Event) -> bool:
         """Return whether the event belongs to a project that is recorded."""

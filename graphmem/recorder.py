@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from graphmem.captured import NoteRow
 from graphmem.clients.port import ClientAdapter
-from graphmem.errors import GraphMemError, NotFoundError
+from graphmem.errors import GraphMemError, NotFoundError, StorageError
 from graphmem.events import Event, EventKind, FileEdit, Moment
 from graphmem.memory import Memory, Project
 from graphmem.places import Places
@@ -26,7 +26,7 @@ from graphmem.spool import Spool, Spooled
 TICK = 1.0
 """Seconds between two looks at open turns, and at what others have spooled."""
 _MOMENTS = frozenset(Moment)
-_PAUSES = (0.2, 1.0, 5.0)
+_PAUSES = (0.2, 0.5, 2.0)
 _SESSIONS = 1_000
 _OF_A_SESSION = frozenset(
     {EventKind.SESSION_STARTED, EventKind.PROMPT, EventKind.TURN_ENDED, EventKind.SESSION_ENDED}
@@ -44,6 +44,7 @@ class _Load:
     project: Project
     arrivals: list[Arrival] = field(default_factory=list)
     notes: list[NoteRow] = field(default_factory=list)
+    lines: list[Spooled] = field(default_factory=list)
 
 
 class Recorder:
@@ -73,10 +74,13 @@ class Recorder:
         self._state = threading.Condition()
         self._news = True
         self._stopping = False
-        self._drained = 0
+        self._rounds = self._drained = 0
         # The projects a session works in beside the one around its folder, and those with open turns.
         self._elsewhere: OrderedDict[str, set[str]] = OrderedDict()
         self._active = set(spool.active())
+        # How often in a row each project's memory could not be written.
+        self._refused: dict[str, int] = {}
+        spool.take_back()
         self._thread = threading.Thread(target=self._run, name="record", daemon=True)
         self._thread.start()
 
@@ -89,7 +93,7 @@ class Recorder:
     def wait_drained(self, seconds: float) -> bool:
         """Wait until all that is in the spool now is stored; False when that takes longer."""
         with self._state:
-            target = self._drained + 1
+            target = self._rounds + 1  # the round under way may have looked before the last line came
             self._news = True
             self._state.notify_all()
             return self._state.wait_for(lambda: self._drained >= target or self._stopping, seconds)
@@ -110,6 +114,7 @@ class Recorder:
                 if not self._news and not self._stopping:
                     self._state.wait(TICK)
                 self._news, last = False, self._stopping
+                self._rounds += 1
             try:
                 self._drain()
                 failures = 0
@@ -141,7 +146,7 @@ class Recorder:
             self._spool.set_active(sorted(self._active))
         if self._spool.clear():
             with self._state:
-                self._drained += 1
+                self._drained = self._rounds
                 self._state.notify_all()
         else:
             self.notify()
@@ -174,9 +179,25 @@ class Recorder:
                     load.arrivals.append(arrival)
                 if note is not None:
                     load.notes.append(note)
+                if not load.lines or load.lines[-1] is not line:
+                    load.lines.append(line)
         for load in loads.values():
+            self._settle(load)
+
+    def _settle(self, load: _Load) -> None:
+        """Store what a batch brings to one project; one that takes nothing must not hold up the others."""
+        id = load.project.id
+        try:
             load.project.capture.take(load.arrivals, load.notes)
-            self._active.add(load.project.id)
+        except StorageError as fault:
+            self._refused[id] = self._refused.get(id, 0) + 1
+            if self._refused[id] <= len(_PAUSES):
+                raise
+            log.error("events of %s are set aside until the next start: %s", id, fault)
+            self._spool.set_aside(load.lines)
+            return
+        self._refused.pop(id, None)
+        self._active.add(id)
 
     # ---- whose is it ----------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from graphmem import hook_program
 
 FILE_NAME = "events.jsonl"
 _ACTIVE_NAME = "active.json"
+_ASIDE_NAME = "set-aside.jsonl"
 _MOST_BYTES = 1024 * 1024
 _LONGEST_LINE = 256 * 1024
 
@@ -39,6 +40,7 @@ class Spooled:
     event: Mapping[str, object] = field(default_factory=dict)
     redacted: Mapping[str, int] = field(default_factory=dict)
     note: Mapping[str, object] | None = None
+    raw: bytes = b""
 
 
 class Spool:
@@ -50,6 +52,7 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         self.file = folder / FILE_NAME
         self._active = folder / _ACTIVE_NAME
+        self._aside = folder / _ASIDE_NAME
         self._offset = 0
 
     def put(self, line: bytes) -> bool:
@@ -107,6 +110,24 @@ class Spool:
         except OSError as fault:
             log.warning("%s can't be written: %s", self._active, fault.strerror)
 
+    def set_aside(self, lines: Sequence[Spooled]) -> None:
+        """Keep lines out of the way of the others until the next start; bounded as the spool itself."""
+        for line in lines:
+            try:
+                hook_program.append(str(self._aside), b"\n" + line.raw + b"\n")
+            except OSError as fault:
+                log.error("%s can't be written: %s", self._aside, fault.strerror)
+                return
+
+    def take_back(self) -> None:
+        """Put what was set aside back, to be tried again; what comes twice is known by id."""
+        try:
+            lines = [line for line in self._aside.read_bytes().split(b"\n") if line.strip()]
+        except OSError:
+            return
+        if all(self.put(b"\n" + line + b"\n") for line in lines):
+            self._aside.unlink(missing_ok=True)
+
     def rewind(self) -> None:
         """Begin again with the first line that was not cleared away."""
         self._offset = 0
@@ -141,9 +162,9 @@ def _parsed(line: bytes) -> Spooled | None:
         return None
     match raw:
         case {"id": str(id), "at": int() | float() as at, "note": dict() as note}:
-            return Spooled(id, float(at), note=note)
+            return Spooled(id, float(at), note=note, raw=line)
         case {"id": str(id), "at": int() | float() as at, "client": str(client), "event": dict() as event}:
-            return Spooled(id, float(at), client, event, _counts(raw.get("redacted")))
+            return Spooled(id, float(at), client, event, _counts(raw.get("redacted")), raw=line)
     return None
 
 

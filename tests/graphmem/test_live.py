@@ -12,7 +12,7 @@ import pytest
 
 from graphmem import Memory, Project
 from graphmem.clients.roster import ADAPTERS
-from graphmem.errors import NotFoundError
+from graphmem.errors import NotFoundError, StorageError
 from graphmem.live import Live
 
 TOKEN, SESSION, README = "src/token.py", "src/session.py", "README.md"
@@ -308,3 +308,49 @@ def test_a_turn_that_changes_what_no_note_named_is_counted(agent: Agent, project
     agent.says("Stop", last_assistant_message="Done.")
     kept(agent.live, project)
     assert (project.stats().notes.helped, project.stats().notes.missed) == (0, 1)
+
+
+# ---- what must not hold up others ---------------------------------------------------------------
+
+
+def test_what_a_call_cannot_carry_is_told_at_the_next_that_can(agent: Agent) -> None:
+    read = {"conversation_id": "c1", "generation_id": "g1", "workspace_roots": [str(agent.root)]}
+    path = str(agent.root / TOKEN)
+    before = {**read, "hook_event_name": "beforeReadFile", "file_path": path, "content": "x"}
+    assert agent.live.receive("cursor", before, "c-1") == {}
+    after = {
+        **read,
+        "hook_event_name": "postToolUse",
+        "tool_name": "Read",
+        "tool_input": {"file_path": path},
+        "tool_use_id": "t1",
+    }
+    assert SESSION in str(agent.live.receive("cursor", after, "c-2").get("additional_context"))
+
+
+def test_a_project_that_takes_nothing_does_not_hold_up_another(
+    memory: Memory,
+    git_repository: Callable[..., Any],
+    clock: Callable[[], float],
+    eventually: Callable[..., Any],
+) -> None:
+    damaged, sound = (memory.register(git_repository(name).path)[0] for name in ("damaged", "sound"))
+    folder = memory.home.project_folder(damaged.id)
+    folder.mkdir(parents=True)
+    (folder / "journal.db").write_bytes(b"no database at all" * 1_000)
+    with closing(Live(memory, ADAPTERS, clock=clock)) as live:
+        for project in (damaged, sound):
+            agent = Agent(live, Path(memory_root(memory, project)), session=project.id)
+            try:
+                agent.uses("Edit", TOKEN)
+            except StorageError:
+                assert project is damaged
+        eventually(lambda: sound.observations().items, 30)
+        # What can't be stored is neither lost nor in the way.
+        aside = memory.home.spool_folder / "set-aside.jsonl"
+        eventually(lambda: aside.exists() and damaged.id in aside.read_text(), 30)
+    assert [item.files_modified for item in sound.observations().items] == [(TOKEN,)]
+
+
+def memory_root(memory: Memory, project: Project) -> str:
+    return next(info.root for info in memory.projects() if info.id == project.id)
