@@ -96,16 +96,16 @@ def count(database: Database, table: str) -> int:
         return int(connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0])
 
 
-def generated() -> Iterator[Observation]:
+def generated(commits: int = COMMITS) -> Iterator[Observation]:
     """Yield commits: sittings of authors in one folder each, some folders busier, a changelog at times."""
     chance = random.Random(SEED)
     at, number = 0.0, 0
     weights = [1.0 / (place + 1) for place in range(FOLDERS)]
-    while number < COMMITS:
+    while number < commits:
         author = chance.randrange(AUTHORS)
         (folder,) = chance.choices(range(FOLDERS), weights)
         at += chance.expovariate(1.0 / (8 * HOUR))
-        for _ in range(min(chance.randint(1, 5), COMMITS - number)):
+        for _ in range(min(chance.randint(1, 5), commits - number)):
             number += 1
             at += chance.uniform(60.0, HOUR)
             names = chance.sample(range(FILES), min(FILES, 1 + int(chance.expovariate(0.6))))

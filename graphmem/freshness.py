@@ -21,17 +21,22 @@ WHOLE_UNDER_WAY = 2
 
 _ALWAYS = -1.0e18
 
+# CROSS JOIN keeps the order: `around` is small, which the planner doesn't know.
 _PARTS = (
-    "INSERT OR IGNORE INTO around SELECT part.seq FROM around JOIN observation AS one USING (seq)"
-    " JOIN observation AS part ON part.occasion = one.occasion"
+    "INSERT OR IGNORE INTO around SELECT part.seq FROM around CROSS JOIN observation AS one USING (seq)"
+    " CROSS JOIN observation AS part ON part.occasion = one.occasion"
 )
-_FILES = "INSERT OR REPLACE INTO dirty SELECT DISTINCT touch.file * 4, ? FROM around JOIN touch USING (seq)"
-_WORDS = "INSERT OR REPLACE INTO dirty SELECT DISTINCT {0} * 4 + ?, ? FROM around JOIN {0}_use USING (seq)"
+_FILES = (
+    "INSERT OR REPLACE INTO dirty SELECT DISTINCT touch.file * 4, ? FROM around CROSS JOIN touch USING (seq)"
+)
+_WORDS = (
+    "INSERT OR REPLACE INTO dirty SELECT DISTINCT {0} * 4 + ?, ? FROM around CROSS JOIN {0}_use USING (seq)"
+)
 # Whatever comes before an observation in its session has it among its followers, up to LATER changes away.
 _SESSION = f"""
     INSERT OR REPLACE INTO dirty
     WITH span AS (
-        SELECT session, MIN(at) AS first, MAX(at) AS last FROM around JOIN observation USING (seq)
+        SELECT session, MIN(at) AS first, MAX(at) AS last FROM around CROSS JOIN observation USING (seq)
         WHERE size > 0 GROUP BY session
     ), reach AS (
         SELECT session, last, COALESCE((
@@ -52,10 +57,10 @@ _ACTOR = f"""
             SELECT seq FROM observation AS before WHERE before.actor = this.actor
             AND (before.at, before.seq) < (this.at, this.seq) AND before.at >= this.at - {DAY} AND size > 0
             ORDER BY at DESC, seq DESC LIMIT 1
-        ) FROM around JOIN observation AS this USING (seq) WHERE this.size > 0
+        ) FROM around CROSS JOIN observation AS this USING (seq) WHERE this.size > 0
     )
-    SELECT DISTINCT touch.file * 4, ? FROM earlier JOIN observation AS part ON part.occasion = earlier.seq
-    JOIN touch ON touch.seq = part.seq
+    SELECT DISTINCT touch.file * 4, ? FROM earlier
+    CROSS JOIN observation AS part ON part.occasion = earlier.seq CROSS JOIN touch ON touch.seq = part.seq
 """
 
 
