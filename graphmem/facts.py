@@ -25,10 +25,9 @@ MOST = 20
 _HAN = re.compile(f"[{HAN}]")
 _CLAUSES = re.compile(r"[，,；;]\s*(?:and\s|而且|并且|同时)?")
 _WORDS_OF_TASKS = """
-todo done do make need still yet not finish finished finishing complete completed fix fixed implement
-implemented next step remain remaining left follow followup add added write written later work task 还 还没
-没 未 待办 下 一步 下一步 剩下 剩下的 完成 已 已经 修复 已修复 搞定 实现 记得 之后 以后 后续 还要 还需 需要
-做 写 补 补上 处理 解决 工作 任务 问题 未完成 完 写完 做完 改完
+todo done do need still yet not finish finished finishing complete completed next step remain remaining left
+follow followup later work task 还 还没 没 未 待办 下 一步 下一步 剩下 剩下的 完成 已 已经 已修复 搞定 记得
+之后 以后 后续 还要 还需 需要 做 写 补上 工作 任务 问题 未完成 完 写完 做完 改完
 """
 _NO_TASK_SUBJECT = STOP_WORDS | frozenset(_WORDS_OF_TASKS.split())
 _VERB_ENDINGS = re.compile(r"(?<=[a-z]{3})(?:ing|ed|e)$")
@@ -83,7 +82,7 @@ def reading(fact: Fact) -> FactReading:
     if found is None:
         return _read(text, Ruling(FactKind.FACT, scope=fact.scope))
     scope = Scope.ACTOR if Scope.ACTOR in (fact.scope, found.scope) else Scope.PROJECT
-    return _read(text, found._replace(scope=scope))
+    return _read(found.text or text, found._replace(scope=scope))
 
 
 def root(word: str) -> str:
@@ -134,7 +133,7 @@ def _read(text: str, found: Ruling) -> FactReading:
     elif found.kind in (FactKind.FACT, FactKind.DECISION) and (assignment := assigned(text)) is not None:
         subject, attribute, value = assignment
     binding = found.kind in (FactKind.PREFERENCE, FactKind.CONVENTION)
-    everywhere = english_rules.is_everywhere(text) or chinese_rules.is_everywhere(text)
+    everywhere = binding and (english_rules.is_everywhere(text) or chinese_rules.is_everywhere(text))
     return FactReading(
         text=text,
         kind=found.kind,
@@ -144,5 +143,5 @@ def _read(text: str, found: Ruling) -> FactReading:
         subject=subject,
         attribute=attribute,
         value=value,
-        everywhere=binding and everywhere,
+        everywhere=everywhere,
     )

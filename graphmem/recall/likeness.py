@@ -17,7 +17,7 @@ from graphmem.text import MOST_QUERY_TOKENS, STOP_WORDS, tokens
 
 _LOOKED_AT = 8_000
 _STATEMENT_WORDS = 48
-_UNSEEN = 40
+_UNSEEN = 200
 _EVERYDAY = 0.3
 _OTHER_NAME = 0.8
 _VALUE = 0.4
