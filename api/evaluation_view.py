@@ -15,6 +15,8 @@ from inference.replay import Outcome
 
 Outcomes = Mapping[str, Outcome]
 
+_TOLD_APART = frozenset({"scores", "warnings", "given"})
+
 
 def plain(outcomes: Outcomes) -> dict[str, Any]:
     """Return the figures of all predictors as plain data."""
@@ -23,9 +25,10 @@ def plain(outcomes: Outcomes) -> dict[str, Any]:
 
 def _plain_outcome(outcome: Outcome) -> dict[str, Any]:
     return {
-        **{name: value for name, value in asdict(outcome).items() if name not in {"scores", "warnings"}},
+        **{name: value for name, value in asdict(outcome).items() if name not in _TOLD_APART},
         "scores": None if outcome.scores is None else asdict(outcome.scores),
         "warnings": [_plain_tally(tally) for tally in outcome.warnings],
+        "given": None if outcome.given is None else _plain_tally(outcome.given),
     }
 
 
@@ -63,7 +66,8 @@ def show_evaluation(screen: Screen, outcomes: Outcomes, *, location: str, intent
     screen.line(
         (
             "right: files named that did change. found: files that changed and were named. "
-            "needless: edits of one file alone that drew an alert.",
+            "needless: edits of one file alone that drew an alert. "
+            "notes: what is really told, from the threshold that the history's own past gives.",
             "dim",
         )
     )
@@ -84,6 +88,13 @@ def _ranking_rows(outcomes: Outcomes) -> list[tuple[str, ...]]:
 
 
 def _warning_rows(outcomes: Outcomes) -> list[tuple[str, ...]]:
+    """Return a row for each predictor at one threshold, then one for the notes of who decides by itself."""
+    at_one = [(name, outcome.warnings[-1]) for name, outcome in outcomes.items()]
+    by_itself = [
+        (f"notes at {percent(outcome.given.threshold)}", outcome.given)
+        for outcome in outcomes.values()
+        if outcome.given is not None
+    ]
     return [
         (
             name,
@@ -93,7 +104,7 @@ def _warning_rows(outcomes: Outcomes) -> list[tuple[str, ...]]:
             _figure(tally.recall),
             _figure(tally.single_alarms),
         )
-        for name, tally in ((name, outcome.warnings[-1]) for name, outcome in outcomes.items())
+        for name, tally in (*at_one, *by_itself)
     ]
 
 

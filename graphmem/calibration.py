@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from graphmem.journal import Journal
 from graphmem.postings import View
@@ -27,8 +28,9 @@ QUESTIONS = 800
 """So many past questions are asked, the latest."""
 LARGEST = 30
 """Work on more files than these asks nothing."""
+SUGGESTIONS = 10
+"""So many entries of an answer could be named at most."""
 _PER_OBSERVATION = 2
-_SUGGESTIONS = 10
 _LEAST = 0.4
 _GROWTH = 1.2
 _KEPT = 100
@@ -71,14 +73,19 @@ def thresholds(journal: Journal) -> list[Threshold]:
 
 
 def is_due(journal: Journal) -> bool:
-    """Return whether enough is new for another look: a fifth more than at the last one."""
+    """Return whether enough is new for another look."""
     known = thresholds(journal)
-    count = journal.count()
-    return (
-        count >= _GROWTH * known[-1].observations
-        if known
-        else count * _PER_OBSERVATION >= calibration.QUESTIONS
-    )
+    return is_grown(journal.count(), known[-1].observations if known else None)
+
+
+def is_grown(count: int, before: int | None) -> bool:
+    """Return whether so many observations are worth a look after one at `before`: a fifth more.
+
+    For the first look (None) there must be enough to ask about.
+    """
+    if before is None:
+        return count * _PER_OBSERVATION >= calibration.QUESTIONS
+    return count > before and count >= _GROWTH * before
 
 
 def calibrate(journal: Journal, views: Views, pause: Callable[[], bool]) -> Threshold | None:
@@ -101,28 +108,47 @@ def look(
     views: Views, until: float, observations: int, pause: Callable[[], bool] = lambda: False
 ) -> Threshold | None:
     """Ask the past up to `until` (epoch seconds) and return the threshold, None when `pause` said to stop."""
-    asked, entries = 0, list[tuple[float, bool]]()
-    with views(until) as view:
-        work = view.connection.execute(_WORK, (LARGEST, view.as_of, QUESTIONS)).fetchall()
-    for seq, id, at, actor in work:
-        for found in _asked(views, seq, id, at, actor):
-            asked += 1
-            entries += found
-            if pause():
-                return None
-        if asked >= QUESTIONS:
-            break
+    entries: list[tuple[float, bool]] = []
+    asked, last = 0, 0.0
+    for question in past_questions(views, until):
+        asked += 1
+        last = max(last, question.at)
+        entries += [(named.probability, named.right) for named in question.named]
+        if pause():
+            return None
     value = calibration.threshold(entries, asked)
-    return Threshold(
-        WARNING_THRESHOLD if value is None else value,
-        work[0][2] if work else 0.0,
-        asked,
-        len(entries),
-        observations,
-    )
+    return Threshold(WARNING_THRESHOLD if value is None else value, last, asked, len(entries), observations)
 
 
-def _asked(views: Views, seq: int, id: str, at: float, actor: str) -> Iterator[Sequence[tuple[float, bool]]]:
+class Named(NamedTuple):
+    """A file that could have been named, and whether that was right; `sessions` had seen the link."""
+
+    probability: float
+    right: bool
+    sessions: int
+
+
+class PastQuestion(NamedTuple):
+    """What could have been named just before a piece of work at `at` (epoch seconds) on one of its files."""
+
+    at: float
+    named: tuple[Named, ...]
+
+
+def past_questions(views: Views, until: float, at_most: int = QUESTIONS) -> Iterator[PastQuestion]:
+    """Yield questions about the latest work up to `until`, two for each piece at most, the latest first."""
+    with views(until) as view:
+        work = view.connection.execute(_WORK, (LARGEST, view.as_of, at_most)).fetchall()
+    asked = 0
+    for seq, id, at, actor in work:
+        for named in _asked(views, seq, id, at, actor):
+            yield PastQuestion(at, named)
+            asked += 1
+            if asked == at_most:
+                return
+
+
+def _asked(views: Views, seq: int, id: str, at: float, actor: str) -> Iterator[tuple[Named, ...]]:
     """Yield for each question about a piece of work what could have been named, and whether it was right."""
     before = math.nextafter(at, -math.inf)
     with views(before) as view:
@@ -138,6 +164,9 @@ def _asked(views: Views, seq: int, id: str, at: float, actor: str) -> Iterator[S
         known = random.Random(id).sample(sorted(known, key=lambda file: file.path), _PER_OBSERVATION)
     for file in known:
         with views(before) as view:
-            ranked = predict(view, [file], Asker(at, actor), _SUGGESTIONS).ranked
+            ranked = predict(view, [file], Asker(at, actor), SUGGESTIONS).ranked
             named = nameable(view, ranked, _LEAST)
-        yield [(entry.ranked.probability, entry.file.id in changed) for entry in named]
+        yield tuple(
+            Named(entry.ranked.probability, entry.file.id in changed, entry.ranked.sessions)
+            for entry in named
+        )

@@ -6,12 +6,14 @@ is asked about work that had not been told before the question.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from typing import Literal
 
+from graphmem.calibration import SUGGESTIONS, Threshold, is_grown, look
 from graphmem.capture.git import GitImporter
 from graphmem.capture.intake import Intake
 from graphmem.capture.jsonl import JsonlImporter
@@ -23,11 +25,11 @@ from graphmem.journal import Entry
 from graphmem.model import Observation
 from graphmem.postings import Postings
 from graphmem.projection import mentions_of, project
-from graphmem.recall.predictor import Asker, gather, predict
+from graphmem.recall.predictor import Asker, Prediction, gather, nameable, predict
 from inference.baselines import GlobalFrequency, Jaccard, Rose, SameFolder
 from inference.combination import Candidate
 from inference.metrics import DEPTH
-from inference.ranking import describe
+from inference.ranking import WARNING_THRESHOLD, describe
 from inference.replay import Context, Line, Outcome, Predictor, Rules, replay
 from inference.signals import Signals
 
@@ -43,10 +45,15 @@ class RecallPredictor:
 
     Args:
         observations: the history; a line's `number` is an index into it.
+        threshold: of its warnings; None for the one that its own past gives, as in the product.
     """
 
-    def __init__(self, observations: Sequence[Observation]) -> None:
+    def __init__(self, observations: Sequence[Observation], threshold: float | None = None) -> None:
         self._observations = observations
+        self._fixed = threshold
+        self._known: Threshold | None = None
+        self._told = 0
+        self._last: tuple[Prediction, ...] = ()
         self._database = open_derived(None)
         self._postings = Postings(self._database)
         self._untold: list[Entry] = []
@@ -62,10 +69,26 @@ class RecallPredictor:
         self._tell()
         with self._postings.view() as view:
             file = view.file(path)
-            if file is None:
-                return []
-            found = predict(view, [file], Asker(context.at, context.actor), DEPTH)
-        return [(entry.file.path, entry.ranked.probability) for entry in found.ranked]
+            asker = Asker(context.at, context.actor)
+            self._last = () if file is None else predict(view, [file], asker, DEPTH).ranked
+        return [(entry.file.path, entry.ranked.probability) for entry in self._last]
+
+    def warned(self, path: str, context: Context) -> tuple[float, list[str]]:
+        """Return the threshold and whom a warning would name of the answer just given."""
+        del path
+        threshold = self._threshold(context.at)
+        with self._postings.view() as view:
+            named = nameable(view, self._last[:SUGGESTIONS], threshold)
+        return threshold, [entry.file.path for entry in named]
+
+    def _threshold(self, now: float) -> float:
+        """Return the threshold of a moment, looked at anew when the product would do so."""
+        if self._fixed is not None:
+            return self._fixed
+        if is_grown(self._told, None if self._known is None else self._known.observations):
+            before = math.nextafter(now, -math.inf)
+            self._known = look(self._postings.view, before, self._told)
+        return WARNING_THRESHOLD if self._known is None else self._known.value
 
     def describe(self, path: str, context: Context) -> list[tuple[str, Candidate]]:
         """Return every candidate that exists, by path, with all that the formula looks at."""
@@ -96,6 +119,7 @@ class RecallPredictor:
     def _tell(self) -> None:
         if self._untold:
             project(self._database, self._untold)
+            self._told += len(self._untold)
             self._untold.clear()
 
 

@@ -14,7 +14,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from inference.lineage import Change, Lineage, Mention, Resolved
 from inference.metrics import (
@@ -63,6 +63,17 @@ class Predictor(Protocol):
         """Return (path, probability) of what changes along with `path`, best first."""
 
 
+@runtime_checkable
+class Warner(Protocol):
+    """A predictor that also decides by itself whom it would name unasked."""
+
+    def warned(self, path: str, context: Context) -> tuple[float, Sequence[str]]:
+        """Return its threshold at this moment and the files that a warning about `path` would name.
+
+        Asked right after `predict` on the same question.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The protocol's numbers; change them and figures can't be compared any more."""
@@ -79,7 +90,10 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one predictor did; `scores` is None when no line could be asked about."""
+    """How one predictor did; `scores` is None when no line could be asked about.
+
+    `given` are the warnings of one that decides by itself, its threshold the last one; None for others.
+    """
 
     scores: RankingScores | None
     lines: int
@@ -89,6 +103,7 @@ class Outcome:
     brier: float
     bins: tuple[Bin, ...]
     warnings: tuple[WarningTally, ...]
+    given: WarningTally | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +123,7 @@ class _Record:
     per_line: dict[int, list[RankingScores]] = field(default_factory=lambda: defaultdict(list))
     calibration: Calibration = field(default_factory=Calibration)
     warnings: list[WarningTally] = field(default_factory=lambda: [WarningTally(t) for t in THRESHOLDS])
+    given: WarningTally | None = None
     singles: int = 0
 
 
@@ -149,6 +165,8 @@ def replay(
             for name, predictor in predictors.items():
                 answer = predictor.predict(question.path, context)
                 _score(records[name], question, _named(lineage, question.file, answer), protocol)
+                if isinstance(predictor, Warner):
+                    _warned(records[name], question, lineage, *predictor.warned(question.path, context))
         for predictor in predictors.values():
             predictor.observe(line)
         if progress is not None:
@@ -234,6 +252,15 @@ def _score(record: _Record, question: Question, ranked: Sequence[tuple[int, floa
         tally.add(shown, question.truth, question.later, single=question.single)
 
 
+def _warned(
+    record: _Record, question: Question, lineage: Lineage, threshold: float, paths: Sequence[str]
+) -> None:
+    tally = record.given or WarningTally(threshold)
+    record.given, tally.threshold = tally, threshold
+    named = _named(lineage, question.file, [(path, 1.0) for path in paths])
+    tally.add(named, question.truth, question.later, single=question.single)
+
+
 def _outcome(record: _Record) -> Outcome:
     per_line = [mean_scores(scores) for scores in record.per_line.values()]
     return Outcome(
@@ -245,4 +272,5 @@ def _outcome(record: _Record) -> Outcome:
         brier=record.calibration.brier(),
         bins=record.calibration.bins(),
         warnings=tuple(record.warnings),
+        given=record.given,
     )
