@@ -194,7 +194,6 @@ def test_each_way_to_read_a_file_is_told(command: str, told: list[str]) -> None:
         "ruby -e 1 a.rb",
         "mv -T a.py $X",
         "mv a.py",
-        "cat a.py\\",
         "echo a.py | cat",
         "cat /dev/stdin /proc/self/status",
         "cat " + "a" * 2_000 + ".py",
