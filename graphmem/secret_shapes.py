@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from re import Match, Pattern
 
 _ROUNDS = 4
-_LONGEST = 400
+_LONGEST, _JUDGED = 400, 80
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-.~%"
 _FOLDED = dict.fromkeys(range(ord("1"), ord("9") + 1), "0")
 # Kind, check, texts of which one must be there (lower case, digits as 0), pattern; an indented line goes on.
 # Every quantifier is capped, possessive or behind a fixed text: the time grows with the length alone.
 _SHAPES = r"""
 private-key  -  private key  -----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----JUNK*+BASE{16,}+
-    (?:JUNK|BASE{16,}|BASE{1,15}(?=\s{0,8}(?:\Z|-----)|[\\"']))*+(?:-----END [A-Z0-9 ]{0,40}-----)?
-private-key  -  private-lines:  Private-Lines: \d{1,3}JUNK*+BASE{16,}+(?:JUNK|BASE{16,}|BASE{1,15}(?=\s))*+
+    (?:JUNK*+(?:BASE{16,}+|BASE{1,15}(?=[ \t\r]{0,8}(?:\n|\Z)|-----|[\\"'])))*+
+    (?:JUNK*+-----END [A-Z0-9 ]{0,40}-----)?
+private-key  -  private-lines:  Private-Lines: \d{1,3}(?:JUNK*+BASE{16,}+)++
 private-key  -  age-secret-key-  AGE-SECRET-KEY-1[A-Z0-9]{20,}
 jwt  -  eyj  (?:(?<![\w-])|(?<=%3D))eyJ[\w-]{10,}+\.\.?[\w-]{8,}+(?:\.[\w-]{4,}+){0,3}
 aws-secret-key  -  akia|asia  A[KS]IA[A-Z0-9]{16}[\s,:;/|"']{1,5}(?P<v>[A-Za-z0-9/+]{40})(?![\w/+=])
@@ -44,7 +45,7 @@ index-token  -  pypi-|rubygems_|cio
 sendgrid-key  -  sg.  (?<![\w.])SG\.[\w-]{16,}\.[\w-]{16,}
 twilio-key  -  twilio|sk0|ac0|ska|skb|skc|skd|ske|skf|aca|acb|acc|acd|ace|acf
     (?<!\w)(?:AC|SK)[0-9a-f]{32}(?!\w)
-telegram-token  -  00000000:  (?<!\w)\d{8,10}:[\w-]{35}(?![\w-])
+telegram-token  -  00000000:  (?:(?<!\w)|(?<=bot))\d{8,10}:[\w-]{35}(?![\w-])
 azure-key  -  accountkey=|sharedaccesskey=|sig=
     (?i)(?:accountkey=|sharedaccesskey=|[?&]sig=)(?P<v>[\w+/%=-]{20,})
 azure-key  -  q~  (?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,40}
@@ -54,7 +55,9 @@ token  -  hf_|gsk_|r0_|sbp_|ntn_|pplx-|xai-|ltai|akid|lin_api_|figd_|nrak-|dapi|
 token  -  dckr_pat_|shpat_|shpca_|shppa_|shpss_|sq0|hvs.|hvb.|glsa_|glc_|pmak-|tskey-|atatt0|sntry|nvapi-
     (?<![A-Za-z0-9])(?:dckr_pat_|shp(?:at|[cp]a|ss)_|sq0[a-z]{3}-|hv[sb]\.|glsa_|glc_|PMAK-|tskey-|ATATT3
     |sntry._|nvapi-)(?=[\w.=-]{0,40}\d)[\w.=-]{20,}
-password  value  login  (?i)\blogin[ \t]{1,3}\S{1,100}\s{1,4}password[ \t]{1,3}(?P<v>\S{3,200})
+password  given  login
+    (?i)\b(?:machine[ \t]{1,3}\S{1,100}|default)\s{1,4}login[ \t]{1,3}\S{1,100}\s{1,4}password[ \t]
+    (?P<v>\S{3,200})
 password  value  identified by  (?i)identified by (?:password )?(?P<q>['"])(?P<v>[^'"\n]{3,200})
 password  value  curl|wget
     (?i)[ \t](?:-u|--user|--proxy-user)[ =]{0,2}["']?[^\s:"']{1,60}:(?P<v>[^\s"'$<{]{3,200})
@@ -64,9 +67,9 @@ password  value  sshpass|mysql|redis-cli
 authorization  header  bearer |basic |authorization|auth"|auth'|_auth
     (?i)(?:authorization["'\]]{0,2}[ \t]{0,2}[:=,][ \t]{0,2}["'`]?(?:[a-z]{3,12}[ \t]{1,2})?
     |\b(?:bearer|basic)[ \t]{1,2}|\b_?auth["']?[ \t]{0,2}[:=][ \t]{0,2}["']?)(?P<v>[\w.~+/=-]{8,400})
-password  url  ://  ://[^\s/:@"'<>]{0,100}:(?P<v>[^\s/"'<>]{1,200})@(?=[^\s@])
-password  url  oracle:thin:  thin:[^\s/@]{1,60}/(?P<v>[^\s@/]{1,100})@
-token  url  ://  ://(?=[\w-]{0,40}\d)(?P<v>[A-Za-z0-9_-]{20,200})@
+password  given  ://  ://[^\s/:@"'<>\[]{0,100}:(?P<v>[^\s/"'<>]{1,200})@(?=[^\s@])
+password  given  oracle:thin:  thin:[^\s/@]{1,60}/(?P<v>[^\s@/]{1,100})@
+token  given  ://  ://(?=[\w-]{0,40}\d)(?P<v>[A-Za-z0-9_-]{20,200})@
 iban  iban  iban  \b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b
 cn-id  cn  00000000000000000|000000 00000000 000
     (?<!\w)[1-9]\d{5}( ?)(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d\1\d{3}[\dXx](?!\w)
@@ -87,25 +90,30 @@ _PARTS = {
     r"|(?:api|access|private|secret|auth|signing|encryption|account|master|license|client)[ _-]?key)"
     r"(?:[_-]?(?:base|value|prod|dev|test|staging|old|new|\d{1,2}))?",
     "SET": r"(?::?[ \t]{0,2}&?(?:'static )?str(?:ing)?[ \t]{0,2}(?==))?[ \t]{0,4}"
-    r"(?:=>|:=|={1,3}|[:：＝>]|(?<=[ \t])is:?(?=[ \t]))",
-    "VALUE": r"(?P<q>\\?[\"'`])?(?P<v>(?(q)(?:(?!(?P=q))(?:\\.|[^\n])){3,400}"
+    r"(?:=>|:=|={1,3}|[：＝>]|:(?!:)|(?<=[ \t])is:?(?=[ \t])|,(?=[ \t]?[\"']))",
+    "VALUE": r"(?P<q>\\?[\"'`])?(?P<v>(?(q)(?:(?!(?P=q))(?:\\.|[^\n])){3,400}+(?=(?P=q)|\Z|(?<=.{400}))"
     r"|[^\s\"'`<>，。；、！？（）“”\u4e00-\u9fff]{3,400}))",
 }
-# What stands for a secret, is read from elsewhere, or says what a secret has to be like.
-_HARMLESS = r"""(?ix)(?:\[redacted:[a-z-]+\])+|(.)\1*|\.*|[\d.:/tz+-]{1,3}|\d+[.:/-][\d.:/tz+-]*
+# What stands for a secret or is read from elsewhere.
+_STAND_INS = r"""(?ix)(?:\[redacted:[a-z-]+\])+|(.)\1*|\.*
 |[\[(]?(?:your|example|sample|dummy|fake|placeholder|change|insert|enter|replace|my[-_])[\w\])-]*
-|\w*(?:password|passwd|passphrase|pwd|pass|secret|token|keys?|hash|field|input)\d?|user|test(?:ing)?
+|[a-z_]*(?:password|passwd|passphrase|pwd|pass|secret|token|keys?|hash|field|input)\d?
 |null|none|nil|true|false|undefined|unset|empty|missing|invalid|wrong|expired|masked|redacted|removed|hidden|plain
+|\$\w+|[!@:&*%]{1,2}[a-z_]*|%\w+%|[$\#@%]?[({\[].*|\\?\(.*|[),;\]}\s].*|.*(?:%s|%\(|\{\w*\}).*"""
+# What also says what a secret has to be like, or computes one.
+_HARMLESS = (
+    _STAND_INS
+    + r"""|[\d.:/tz+-]{1,3}|\d+[.:/-][\d.:/tz+-]*|user|test(?:ing)?
 |(?:required|optional|nullable|string|text|bytes?|number|object|varchar|hashed)(?:\W.*)?|1password|bcrypt|disabled
 |u?int\d+|float\d+|\w*int8array|(?:sha|md|base|utf-?|oauth|argon|pbkdf|ipv|x|es|hs|rs|aes)-?\d+\w{0,4}
 |(?:[a-z]+\d{0,2}|\d{1,4}[a-z]?)(?:[-/_](?:[a-z]+\d{0,2}|\d{1,4}[a-z]?))+|[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}
-|\d+(?:ms|s|sec|m|min|h|d|days?|px|em|[kmg]b|chars?)|[a-z][a-z+.-]+://.*|[.~]{0,2}/[\w./-]*|[a-z]:\\.*
-|[!@:&*$]{0,2}[a-z_]\w*(?:(?:\??\.|::|->)[a-z_]\w*)+!?|\$\w+|[!@:&*%]{1,2}[a-z_]*|%\w+%
-|\$?[a-z_][\w.?:>$-]*[(\[{].*|[$\#@%]?[({\[].*|%s|\\?\(.*"""
+|\d+(?:ms|s|sec|m|min|h|d|days?|px|em|[kmg]b|chars?)|[a-z][a-z+.-]+://.*|[.~]{0,2}(?:/[a-z_.-]*\d{0,8}[a-z_.-]*)+|[a-z]:\\.*
+|[!@:&*$]{0,2}[a-z_]\w*(?:(?:\??\.|::|->)[a-z_]\w*)+!?|\$?[a-z_][\w.?:>$-]*[(\[{].*|@[\w-]+(?:\.[\w-]+|:\d+).*"""
+)
 _TAIL = r"(?i)&(?=[\w.-]{1,40}=)|;(?=\Z|\w[\w ]{0,40}=)|,(?=\w{1,40}[:=])|\\[nrt\"]|[)\]},;.:]{1,8}\Z"
 _BRANDS = (
-    r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}"
-    r"|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|5\d\d|4[4-9]\d)\d{12,15}|35\d{14}|62\d{14,17}|(?:50|6[37])\d{11,17}"
+    r"4(?:\d{12}|\d{15})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}"
+    r"|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|5\d\d|4[4-9]\d)\d{12}|35\d{14}|62\d{14,17}|(?:50|6[37])\d{14}"
 )
 _SENTENCE = r"(?:\A|\s)[A-Za-z]{2,}[.,!?]?(?:\s)|\s[A-Za-z]{2,}[.,!?]?\Z"
 _COMPILED: dict[str, Pattern[str]] = {}
@@ -195,9 +203,10 @@ def _value(match: Match[str]) -> int:
     value = found["v"]
     if not found.get("q"):
         value = _compiled(_TAIL).split(value, 1)[0]
-    if len(value) < 4 or _compiled(_HARMLESS).fullmatch(value) or _compiled(_SENTENCE).search(value):
+    begun = value[:_JUDGED]
+    if len(value) < 4 or _compiled(_HARMLESS).fullmatch(begun) or _compiled(_SENTENCE).search(begun):
         return 0
-    is_secret = _is_strong(value) or (_names_password(match) and _is_password(match, value))
+    is_secret = _is_strong(begun) or (_names_password(match) and _is_password(match, begun))
     return len(value) if is_secret else 0
 
 
@@ -207,9 +216,12 @@ def _names_password(match: Match[str]) -> bool:
 
 
 def _is_strong(value: str) -> bool:
-    parts = _compiled(r"[-_.:@,;\s]+").split(value)
-    mixed = _compiled(r"(?i)(?=\D{0,99}\d)(?=[^a-z]{0,99}[a-z])(?![a-z]*\d{0,4}\Z).{8,}|[a-z]{20,}\Z")
-    return any(mixed.match(part) for part in parts)
+    # Digits among letters; many letters of one case; or cases that change as they don't in a name of words.
+    mixed = _compiled(
+        r"(?=\D{0,99}\d)(?=[^A-Za-z]{0,99}[A-Za-z])(?![A-Za-z]*\d{0,4}\Z).{8,}|(?:[a-z]{20,}|[A-Z]{20,})\Z"
+        r"|(?=.{12})(?:[A-Za-z]{0,60}?[A-Z][a-z](?=[A-Z])){2}"
+    )
+    return any(mixed.match(part) for part in _compiled(r"[-_.:@,;\s]+").split(value))
 
 
 def _is_password(match: Match[str], value: str) -> bool:
@@ -221,9 +233,12 @@ def _is_password(match: Match[str], value: str) -> bool:
         return has_letter and bool(_compiled("[!@#$%^]" + ("|[&*+=?~]" if quoted else "")).search(value))
     follows = match.string[match.start("v") + len(value) :][:1]
     before = match.string[max(match.start() - 1, 0) : match.start()]
-    if len(value) < 6 or before == "." or (follows in {")", ",", ".", "("} and not quoted):
+    is_code = (follows in {")", ",", ".", "("} or (before == "." and follows == ";")) and not quoted
+    if len(value) < 6 or is_code:
         return False
-    return (quoted or head.endswith("=")) if "=" in head else quoted and value.islower()
+    if "=" in head:
+        return quoted or head.endswith("=")
+    return quoted and ":" in head and value.islower()
 
 
 def _header(match: Match[str]) -> int:
@@ -240,8 +255,9 @@ def _header(match: Match[str]) -> int:
     return len(value) if b":" in decoded and decoded.isascii() and decoded.decode().isprintable() else 0
 
 
-def _in_url(match: Match[str]) -> int:
-    return 0 if _compiled(_HARMLESS).fullmatch(match["v"]) else len(match["v"])
+def _given(match: Match[str]) -> int:
+    """Length of a value that is a secret whatever it is like, unless something stands for it."""
+    return 0 if _compiled(_STAND_INS).fullmatch(match["v"]) else len(match["v"])
 
 
 def _digits(match: Match[str]) -> list[int]:
@@ -294,7 +310,7 @@ def _is_account(match: Match[str]) -> int:
 _CHECKS: dict[str, Callable[[Match[str]], int]] = {
     "value": _value,
     "header": _header,
-    "url": _in_url,
+    "given": _given,
     "card": _is_card,
     "cn": _is_chinese_id,
     "cpf": _is_brazilian_id,
