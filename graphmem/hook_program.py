@@ -150,12 +150,10 @@ def reduced(raw: dict[str, object], counts: dict[str, int] | None = None) -> dic
     reduction = _Reduction(folder, {} if counts is None else counts)
     kept = reduction.kept(raw, _FIELDS)
     given, told = raw.get("tool_input"), raw.get("tool_response", raw.get("tool_output"))
-    if isinstance(given, dict):
-        inside = reduction.kept(given, _INPUT_FIELDS)
-        if inside and not (reduction.hidden and _TELLING.isdisjoint(inside)):
-            kept["tool_input"] = inside
-    if _has_failed(raw, told):
-        kept["ok"] = False
+    inside = reduction.kept(given, _INPUT_FIELDS) if isinstance(given, dict) else {}
+    if inside and not (reduction.hidden and _TELLING.isdisjoint(inside)):
+        kept["tool_input"] = inside
+    kept |= {"ok": False} if _has_failed(raw, told) else {}
     if isinstance(told, dict):
         if told.get("type") == "create" or ("filePath" in told and told.get("originalFile", "") is None):
             kept["created"] = True
@@ -230,10 +228,10 @@ def _log(home: str, client: str, sentence: str) -> None:
     # One line on what failed, nothing of the event; where that can't be, nothing happens.
     path, at = home + "/logs/hook.log", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     try:
-        log = _opened(path)
-        os.write(log, f"{at} {client}: {sentence}\n".encode())
-        if os.fstat(log).st_size > _MOST_LOG:
-            os.replace(path, path + ".1")
+        with open(_opened(path), "ab", 0) as log:
+            log.write(f"{at} {client}: {sentence}\n".encode())
+            if log.tell() > _MOST_LOG:
+                os.replace(path, path + ".1")
     except OSError:
         return
 
@@ -374,6 +372,8 @@ def main(argv: list[str]) -> int:
     home = options.get("--home") or os.environ.get("GRAPHMEM_HOME") or _default_home()
     home, answer = os.path.abspath(os.path.expanduser(home)), _EMPTY.get(client, b"")
     try:
+        while os.open(os.devnull, os.O_RDWR) < 3:
+            continue  # a stream the client closed: the answer would go to the next file opened
         if os.environ.get("GRAPHMEM_DISABLED", "").lower() in ("1", "true", "yes"):
             return 0
         if sys.platform != "win32":

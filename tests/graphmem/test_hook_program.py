@@ -365,6 +365,17 @@ def test_an_input_that_is_never_closed_ends_too(
     assert len(client.logged()) == 1 - len(spooled)
 
 
+@pytest.mark.parametrize(
+    ("closed", "printed", "kept"), [("<&-", "{}", 0), (">&-", "", 1), ("2>&-", "{}", 1), (">&- 2>&-", "", 1)]
+)
+def test_a_stream_that_is_closed_from_the_start_spoils_no_file(
+    client: Any, closed: str, printed: str, kept: int
+) -> None:
+    assert client.fires(PROMPT, "cursor", shell=f"exec {closed}") == (0, printed, "")
+    assert [entry["event"] for entry in client.spooled()] == [PROMPT] * kept
+    assert all(text.endswith("is left out") for text in client.logged())
+
+
 def test_a_byte_order_mark_before_the_event_does_no_harm(client: Any) -> None:
     client.fires(b"\xef\xbb\xbf" + json.dumps(PROMPT).encode())
     assert [entry["event"] for entry in client.spooled()] == [PROMPT]
