@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphmem.access import Access
-from graphmem.assembly import Draft, OpenTurn, current, decode, due, encode, fed
+from graphmem.assembly import Draft, OpenTurn, current, decode, due, encode, fed, is_open
 from graphmem.capture.intake import RefusedError
 from graphmem.captured import Batch, Captured, HelpCounts, NoteRow, NoteState, Outcome
 from graphmem.errors import InvalidInputError
-from graphmem.events import Event, EventKind, FileEdit, Origin, Phase
+from graphmem.events import Event, EventKind, FileChange, FileEdit, Origin, Phase
 from graphmem.helpfulness import judged
 from graphmem.identity import PathResolver
 from graphmem.model import Observation
@@ -25,6 +25,8 @@ from graphmem.opened import Opened
 PROVISIONAL_EVERY = 1.0
 """Seconds between two tellings of a turn that is still being worked on."""
 _NOTES_OF_A_SESSION = 200
+_SESSIONS = 200
+_SWEEP_EVERY = 3_600.0
 _AFRESH = frozenset({Origin.STARTUP, Origin.CLEAR})
 
 log = logging.getLogger(__name__)
@@ -47,6 +49,7 @@ class ProjectCapture:
         self._turns: dict[str, OpenTurn] | None = None
         self._told_at: dict[str, float] = {}
         self._untold: set[str] = set()
+        self._swept_at = 0.0
         # When each file of an open session was first read or changed.
         self._seen: dict[str, dict[str, float]] = {}
 
@@ -101,23 +104,28 @@ class ProjectCapture:
 
     def tick(self, now: float) -> bool:
         """Close what is due at `now` (epoch seconds), tell anew what is still open; return whether any is."""
-        if self._turns is not None and not self._turns:
+        sweeps = now - self._swept_at >= _SWEEP_EVERY
+        if self._turns is not None and not (sweeps or self._untold or self._is_busy()):
             return False
         with self._access.use() as files, files.workspace.reading() as resolver:
-            opened = self._opened(files)
-            if not opened:
-                return False
             taking = self._taking(files, resolver)
-            for session, turn in opened.items():
-                taking.advance(session, due(turn, now))
+            for session, turn in self._opened(files).items():
+                if sweeps or is_open(turn):
+                    taking.advance(session, due(turn, now))
             if taking.changed or self._untold:
                 self._store(files, taking, ())
-        return bool(self._turns)
+        if sweeps:
+            self._swept_at = now
+        return self._is_busy()
+
+    def _is_busy(self) -> bool:
+        """Return whether a turn is being worked on; the others are only remembered."""
+        return any(map(is_open, (self._turns or {}).values()))
 
     def _taking(self, files: Opened, resolver: PathResolver) -> _Taking:
         opened = self._opened(files)
-        for session in self._seen.keys() - opened.keys():
-            del self._seen[session]
+        while len(self._seen) > _SESSIONS:
+            del self._seen[next(iter(self._seen))]
         root = self._access.registry.project(self._access.id).root
         return _Taking(files, resolver, dict(opened), self._seen, root, self._access.clock())
 
@@ -215,10 +223,11 @@ class _Taking:
         self.keys.update(dict.fromkeys((delivery, *kept)))
         for kind, count in arrival.redacted.items():
             self.redacted[kind] = self.redacted.get(kind, 0) + count
-        if event.phase is not Phase.DONE or not self._captured.captures(event.session):
+        if not self._captured.captures(event.session):
             return
         event = self._resolved(event)
-        self._follow_up(event, notes)
+        if event.phase is Phase.DONE:
+            self._follow_up(event, notes)
         self.advance(event.session, fed(self.turns.get(event.session), event))
 
     def _keys_of(self, event: Event) -> tuple[list[str], list[str]]:
@@ -237,7 +246,7 @@ class _Taking:
     def _resolved(self, event: Event) -> Event:
         """Return the event with the project's own names; what lies outside is left out."""
         reads = (self._name(path, event.cwd) for path in event.reads)
-        edits = (self._edit(edit, event.cwd) for edit in event.edits)
+        edits = [self._edit(edit, event.cwd) for edit in event.edits]
         return replace(
             event,
             reads=tuple(path for path in reads if path is not None),
@@ -253,9 +262,9 @@ class _Taking:
 
     def _edit(self, edit: FileEdit, cwd: str | None) -> FileEdit | None:
         path = self._name(edit.path, cwd)
-        if path is None:
-            return None
         former = None if edit.former is None else self._name(edit.former, cwd)
+        if path is None:  # what is moved out of the project is gone from it
+            return None if former is None else FileEdit(former, FileChange.DELETED)
         return replace(edit, path=path, former=former)
 
     def advance(self, session: str, step: tuple[OpenTurn | None, list[Draft]]) -> None:
@@ -285,6 +294,7 @@ class _Taking:
             for note in notes:
                 if note.path and note.turn == event.turn and note.at <= event.at:
                     before = {path for path, at in seen.items() if at < note.at}
+                    before.update(path for other in notes if other is not note for path in other.named)
                     found = judged(note.named, note.path, opened, changed, before)
                     if any(found):
                         self.outcomes.append(Outcome(note.id, *found, at=event.at))

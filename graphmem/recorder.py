@@ -231,7 +231,8 @@ class Recorder:
                 projects[owner.id] = owner
                 reads.setdefault(owner.id, []).append(path)
         for edit in event.edits:
-            if (owner := self._places.of_file(edit.path, event.cwd)) is not None:
+            ends = [path for path in (edit.path, edit.former) if path is not None]
+            for owner in {o.id: o for p in ends if (o := self._places.of_file(p, event.cwd))}.values():
                 projects[owner.id] = owner
                 edits.setdefault(owner.id, []).append(edit)
         for id in self._also_in(event, projects):

@@ -354,3 +354,18 @@ def test_a_project_that_takes_nothing_does_not_hold_up_another(
 
 def memory_root(memory: Memory, project: Project) -> str:
     return next(info.root for info in memory.projects() if info.id == project.id)
+
+
+def test_what_is_moved_from_one_project_to_another_is_gone_here_and_new_there(
+    agent: Agent, project: Project, memory: Memory, git_repository: Callable[..., Any]
+) -> None:
+    other, _ = memory.register(git_repository("other").path)
+    agent.says("UserPromptSubmit", prompt="Move it")
+    command = f"mv {TOKEN} {other.info.root}/token.py"
+    for name in ("PreToolUse", "PostToolUse"):
+        agent.says(name, tool_name="Bash", tool_input={"command": command}, tool_use_id="mv")
+    agent.says("Stop", last_assistant_message="Moved.")
+    (here,) = kept(agent.live, project)
+    (there,) = kept(agent.live, other)
+    assert (here.files_deleted, here.files_modified) == ((TOKEN,), ())
+    assert (there.files_added, there.files_deleted, there.renames) == (("token.py",), (), ())
