@@ -52,11 +52,12 @@ class Entries:
         What is stored gives way if it is provisional, or if the new one is a part of a turn. One that was
         forgotten never comes back, and the same content again is no revision.
         """
-        if (added := self.add(observation)) is Stored.INSERTED:
-            return added
-        seq, at, body = self._connection.execute(
+        known = self._connection.execute(
             "SELECT seq, at, body FROM observation WHERE id = ?", (observation.id,)
         ).fetchone()
+        if known is None:
+            return self.add(observation)
+        seq, at, body = known
         fresh = encode(observation)
         if body is None or (at, body) == (observation.at, fresh):
             return Stored.KNOWN
