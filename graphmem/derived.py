@@ -80,6 +80,7 @@ MIGRATIONS = (
     );
     CREATE INDEX fact_subject ON fact (subject, attribute, at) WHERE subject IS NOT NULL;
     CREATE INDEX fact_everywhere ON fact (at) WHERE everywhere = 1;
+    CREATE INDEX fact_task ON fact (at, seq, ord) WHERE kind = 'task';
     CREATE VIRTUAL TABLE fact_text USING fts5 (words, tokenize = "unicode61 remove_diacritics 0");
     CREATE TABLE named (
         id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (type, name)

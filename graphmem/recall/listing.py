@@ -10,10 +10,10 @@ from itertools import islice
 
 from graphmem.concepts import canonical
 from graphmem.errors import NotFoundError
+from graphmem.facts import reading, task_subject
 from graphmem.journal import Journal
 from graphmem.model import (
     SESSION_FILES,
-    Fact,
     FactKind,
     Observation,
     ObservationFilter,
@@ -121,7 +121,9 @@ def _summary(view: View, journal: Journal, number: int, name: str) -> SessionSum
         files.meet(_changed(last))
         done.meet((last.title,) if last.title else ())
         tasks.update(
-            (task_key(fact), (fact.text, fact.state)) for fact in last.facts if fact.kind is FactKind.TASK
+            (task_key(said.text), (said.text, said.state))
+            for said in map(reading, last.facts)
+            if said.kind is FactKind.TASK
         )
     if first is None or last is None:
         raise NotFoundError(f"The session {name!r} was forgotten; list the others with `graphmem sessions`.")
@@ -160,6 +162,6 @@ def _changed(observation: Observation) -> tuple[str, ...]:
     return observation.files_modified + renamed + observation.files_deleted
 
 
-def task_key(fact: Fact) -> str:
-    """Return what tells a task from others: its words, however spaced, capitalised or ended."""
-    return " ".join(fact.text.casefold().split()).rstrip(".。!")
+def task_key(text: str) -> str:
+    """Return what tells a task from others: its telling words, the same of the open and the done one."""
+    return task_subject(text) or " ".join(text.casefold().split()).rstrip(".。!")

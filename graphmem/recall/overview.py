@@ -14,7 +14,7 @@ from graphmem.errors import InvalidInputError
 from graphmem.graph import ModuleState, Overview
 from graphmem.instant import DAY
 from graphmem.journal import Journal
-from graphmem.model import FactKind, Observation, TaskState
+from graphmem.model import Observation, TaskState
 from graphmem.nodes import NodeTable, number_of
 from graphmem.postings import View
 from graphmem.recall.digest import LEAST_TOKENS, Extent, digest, in_progress
@@ -134,22 +134,17 @@ def _in_progress(view: View, journal: Journal, extent: Extent) -> list[str]:
 
 
 def _open_tasks(view: View, journal: Journal) -> list[_Task]:
-    """Return the tasks that nothing said later has closed, the newest first.
-
-    Commits say none, so of the other observations the newest are looked at.
-    """
-    numbers = view.connection.execute(
-        "SELECT seq FROM observation WHERE source != 'git' ORDER BY at DESC, seq DESC LIMIT ?", (_LOOKED_AT,)
-    ).fetchall()
-    latest: dict[str, tuple[str, Observation]] = {}
-    for _, observation in journal.each([row[0] for row in reversed(numbers)]):
-        for fact in observation.facts:
-            if fact.kind is FactKind.TASK:
-                latest.pop(task_key(fact), None)
-                if fact.state is not TaskState.DONE:
-                    latest[task_key(fact)] = fact.text, observation
-    newest = list(reversed(latest.values()))[:_TASKS]
-    return [_Task(text, _module_of(view, observation)) for text, observation in newest]
+    """Return the tasks that nothing said later has closed, the newest first."""
+    rows = view.connection.execute(
+        "SELECT text, state, seq FROM fact WHERE kind = 'task' ORDER BY at DESC, seq DESC, ord DESC LIMIT ?",
+        (_LOOKED_AT,),
+    )
+    latest: dict[str, tuple[str, str | None, int]] = {}
+    for text, state, seq in rows:
+        latest.setdefault(task_key(text), (text, state, seq))
+    opened = [(text, seq) for text, state, seq in latest.values() if state != TaskState.DONE][:_TASKS]
+    told_in = journal.numbered(seq for _, seq in opened)
+    return [_Task(text, _module_of(view, told_in[seq])) for text, seq in opened if seq in told_in]
 
 
 def _module_of(view: View, observation: Observation) -> str | None:
