@@ -297,16 +297,17 @@ def _ask(home: str, client: str, body: bytes, more: str, until: float) -> bytes 
 def _read(until: float) -> tuple[bytes, bool]:
     # What the client sends, nothing if that is over the limit, and whether it came to an end. All is read, as
     # a client may show that its pipe broke. An alarm ends whatever hangs, also a file on a dead disk.
-    chunks, size = [], 0
+    chunks: list[bytes] = []
+    size = 0
     if sys.platform != "win32":
         _signal.setitimer(_signal.ITIMER_REAL, max(until - time.monotonic(), 0.001))
     try:
         while chunk := os.read(0, 65_536):
             size += len(chunk)
-            chunks += [chunk] if size <= _MOST_READ else []
+            chunks = [*chunks, chunk] if size <= _MOST_READ else []
     except KeyboardInterrupt:
         return b"".join(chunks), False
-    return b"".join(chunks) if size <= _MOST_READ else b"", True
+    return b"".join(chunks), True
 
 
 def _start(home: str, python: str) -> None:
