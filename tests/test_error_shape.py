@@ -26,6 +26,7 @@ OPEN_ROUTES = {"/healthz", "/readyz", "/open"}
 PORT = 7832
 # What each route needs before it looks for what was named.
 BODIES: dict[str, Any] = {
+    "/capture": {"enabled": True},
     "/impact": {"paths": ["a"]},
     "/query": {"text": "x"},
     "/observations": {"title": "x"},
@@ -59,7 +60,7 @@ def filled(path: str, project: str, id: str = "none") -> str:
 
 
 def body_for(method: str, path: str) -> Any:
-    return BODIES.get(path.partition("{project}")[2]) if method == "post" else None
+    return BODIES.get(path.partition("{project}")[2]) if method in {"post", "put"} else None
 
 
 def methods_on(document: dict[str, Any], path: str) -> set[str]:
