@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 from graphmem.endpoints import Endpoint, endpoints, version_of, with_version, without_foreign_urls
 from graphmem.mentions import Mention, mentions, named
 from graphmem.model import Observation, TaskState
+from graphmem.path_contracts import path_contracts
 from graphmem.tables import is_database_file
 
 MOST_CONTRACTS = 50
 _MOST_POINTS = 200
 
 _PLACEHOLDER = "{version}"
+_VERSION_ENDING = re.compile(r"(?<=[.@:_\-])[vV](\d{1,3})$")
 _GAP = 80
 _SENTENCE_END = re.compile(r"[。！？!?\n]|\.\s")
 _NOUN = r"(?:endpoint|route|table|event|topic|setting|接口|表|事件)"
@@ -33,7 +36,7 @@ _RENAMED_TO = (
 )
 _MOVED_TO = (
     r"(?:(?:moves?|moved|migrates?|migrated|switched|upgraded)\s(?:over\s)?to"
-    r"|迁移到|迁移至|迁移为|迁到|迁至|移到|升级到|升级为|切换到|切换为|切到)"
+    r"|迁移到|迁移至|迁移为|迁到|迁至|移到|升级到|升级为|切换到|切换为|切到|改到)"
 )
 _FORWARD = re.compile(rf"[,，]?{_CLOSE}{_ADVERBS}(?:{_RENAMED_TO}|{_MOVED_TO}){_OPEN}", re.IGNORECASE)
 # A table or an event that moves somewhere (a schema, a file) is still the same; one that is renamed isn't.
@@ -60,6 +63,20 @@ _USE = re.compile(
 _INSTEAD = re.compile(r"instead\sof", re.IGNORECASE)
 _TAKEN = re.compile(rf"{_CLOSE}(?:取代|替代|代替|替换)")
 _TO_VERSION = re.compile(rf"(?:{_FORWARD.pattern}|{_ARROW.pattern})v(\d{{1,3}})(?![\w./])", re.IGNORECASE)
+_VERSION_PAIR = r"[`\"']?v(\d{1,3})[`\"']?"
+_FROM_VERSION = re.compile(
+    rf"{_CLOSE}{_ADVERBS}(?P<verb>(?:moved|migrated|switched|upgraded|changed)\s(?:over\s)?)?"
+    rf"from\s{_VERSION_PAIR}\s?(?:to|-{{1,2}}>|→)\s?{_VERSION_PAIR}(?![\w./])"
+    rf"|{_CLOSE}{_ADVERBS}(?P<han>从|由)\s?{_VERSION_PAIR}\s?(?:迁移|升级|切换|改|迁|移|换)(?:到|至|为|成)\s?"
+    rf"{_VERSION_PAIR}(?![\w./])",
+    re.IGNORECASE,
+)
+_ONLY_TO_VERSION = re.compile(rf"{_CLOSE}(?:over\s)?to\s{_VERSION_PAIR}(?![\w./])", re.IGNORECASE)
+_MOVED_BEFORE = re.compile(
+    r"(?:mov(?:ed|es|ing)|migrat(?:ed|es|ing)|switch(?:ed|es|ing)|upgrad(?:ed|es|ing))\s"
+    r"(?:(?:the|our)\s)?(?:\w{1,20}\s){0,2}[`\"'*]{0,3}$",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}(?:[.:\-][A-Za-z0-9_]{1,60}){0,6}")
 _UNDONE = re.compile(
     r"\b(?:not|never|will|shall|should|could|might|may|would|must|plan(?:s|ned)?|todo|if|when|until|before|don't|won't)\b"
@@ -80,7 +97,7 @@ _Point = Endpoint | Mention
 
 
 def read_contracts(observation: Observation) -> tuple[ContractMention, ...]:
-    """Give the contracts named in title, intent, facts and narrative, in order of appearance, at most 50.
+    """Give the contracts named in texts and paths of changed files, in order of appearance, at most 50.
 
     An endpoint named with a method and without one is the same; open tasks replace nothing yet.
     """
@@ -92,10 +109,11 @@ def read_contracts(observation: Observation) -> tuple[ContractMention, ...]:
         if found := _points(plain, database_around):
             points.extend(found)
             for old, new in _replacements(plain, found) if is_done else ():
-                points.append(new)
+                points += (old, new)
                 replaced.pop(new.name, None)
                 if new.name != old.name:
                     replaced[old.name] = new
+    points.extend(path_contracts(observation.files_modified[:_MOST_POINTS]))
     return _mentions(points, replaced)
 
 
@@ -110,7 +128,7 @@ def version_family(name: str) -> tuple[str, int] | None:
         if version is None:
             return None
         return name[:slash] + with_version(name[slash:], _PLACEHOLDER), version
-    if ending := re.search(r"(?<=[.@:_\-])[vV](\d{1,3})$", name):
+    if ending := _VERSION_ENDING.search(name):
         return name[: ending.start()] + _PLACEHOLDER, int(ending[1])
     return None
 
@@ -136,9 +154,9 @@ def _replacements(text: str, points: Sequence[_Point]) -> Iterator[tuple[_Point,
     for at, group in enumerate(groups):
         head = group[0]
         before = _SENTENCE_END.split(text[max(0, head.start - _GAP) : head.start])[-1]
-        if isinstance(head, Endpoint) and (version := _TO_VERSION.match(text[head.end : head.end + _GAP])):
-            if not _UNDONE.search(before + version.group()):
-                yield from _new_versions(group, int(version[1]))
+        if moved := _read_versions(text[head.end : head.end + _GAP], before):
+            if not _UNDONE.search(before + moved.words):
+                yield from _new_versions(group, moved)
             continue
         if isinstance(head, Mention) and (new := _new_label(text, head)):
             if not _UNDONE.search(before + text[head.end : new.start]):
@@ -157,6 +175,28 @@ def _replacements(text: str, points: Sequence[_Point]) -> Iterator[tuple[_Point,
             yield from _paired(group, following)
         elif _BACKWARD.fullmatch(between) and (not _INSTEAD.search(between) or _is_newer(following[0], head)):
             yield from _paired(following, group)
+
+
+class _Versions(NamedTuple):
+    """What `moved from v1 to v2` says; `old` is None where only the new one is told."""
+
+    old: int | None
+    new: int
+    words: str
+
+
+def _read_versions(after: str, before: str) -> _Versions | None:
+    """Read the versions right after a name; the verb stands there too, or right before the name."""
+    if found := _TO_VERSION.match(after):
+        return _Versions(None, int(found[1]), found.group())
+    if (found := _FROM_VERSION.match(after)) and (
+        found["verb"] or found["han"] or _MOVED_BEFORE.search(before)
+    ):
+        old, new = (int(text) for text in found.groups() if text and text.isdigit())
+        return _Versions(old, new, found.group())
+    if (found := _ONLY_TO_VERSION.match(after)) and _MOVED_BEFORE.search(before):
+        return _Versions(None, int(found[1]), found.group())
+    return None
 
 
 def _new_label(text: str, old: Mention) -> Mention | None:
@@ -208,13 +248,22 @@ def _is_newer(old: _Point, new: _Point) -> bool:
     return before is not None and after is not None and before[0] == after[0] and before[1] < after[1]
 
 
-def _new_versions(group: Sequence[_Point], version: int) -> Iterator[tuple[_Point, _Point]]:
+def _new_versions(group: Sequence[_Point], moved: _Versions) -> Iterator[tuple[_Point, _Point]]:
+    """Pair each point with itself in the other version, whichever of both the text names."""
     for point in group:
-        if isinstance(point, Endpoint) and (old := version_of(point.path)) is not None and old < version:
-            yield (
-                point,
-                Endpoint(point.method, with_version(point.path, f"v{version}"), point.start, point.end),
-            )
+        family = version_family(point.name)
+        if family is None:
+            continue
+        if family[1] < moved.new and moved.old in (None, family[1]):
+            yield point, _in_version(point, moved.new)
+        elif family[1] == moved.new and moved.old is not None and moved.old < moved.new:
+            yield _in_version(point, moved.old), point
+
+
+def _in_version(point: _Point, version: int) -> _Point:
+    if isinstance(point, Endpoint):
+        return replace(point, path=with_version(point.path, f"v{version}"))
+    return replace(point, label=_VERSION_ENDING.sub(f"v{version}", point.label))
 
 
 def _paired(old: Sequence[_Point], new: Sequence[_Point]) -> Iterator[tuple[_Point, _Point]]:

@@ -53,9 +53,32 @@ _SETTING_AFTER = re.compile(
     r"\s?=(?![=>])|:\s?[\"'`]?(?:\d|true\b|false\b|on\b|off\b)"
     r"|[\"'”]?\s?(?:env(?:ironment)?\b|setting\b|环境变量|配置项)"
 )
+# What is read or needed and ends like this is one without quotes too.
+_NEEDED_BEFORE = re.compile(
+    r"(?:\b(?:reads?|needs?|requires?|expects?|sets?|unset|missing|honou?rs?)\s|(?:读取|设置|需要|依赖|缺少)\s?)$",
+    re.IGNORECASE,
+)
+_NEEDED = re.compile(
+    r".*_(?:URL|URI|DSN|KEY|TOKEN|SECRET|HOST|PORT|PATH|DIR|HOME|TIMEOUT|TTL|LIMIT|LEVEL|MODE|ENV|ENABLED|DISABLED)$"
+)
 _NO_SETTING = re.compile(
     r"(?:ERR|ERROR|HTTP|SQLITE|E)_|.*_(?:ERROR|EXCEPTION)$|(?:PRIMARY|FOREIGN)_KEY$|NOT_NULL$"
 )
+
+# Keys of a configuration, such as `session.ttl`: a plain word could be prose, and a file's name is none.
+_KEY = r"[a-z][A-Za-z0-9]{0,40}(?:[._\-][A-Za-z0-9]{1,40}){1,6}"
+_KEY_AFTER = re.compile(
+    rf"(?<![A-Za-z0-9_.\-/])(?:config(?:uration)?(?:\s(?:key|option|entry|value|setting))?|setting\skey"
+    rf"|(?:the|a|new|old|this)\ssetting|配置(?:项|键|参数)?)(?:\s?[:：]\s?|\s|(?<=[\u4e00-\u9fff]))(?P<open>{_QUOTE})?(?P<key>{_KEY})"
+    rf"(?(open){_UNQUOTE}|(?![A-Za-z0-9_(/\-]|\.[A-Za-z]))",
+    re.IGNORECASE,
+)
+_KEY_BEFORE = re.compile(
+    rf"(?P<open>{_QUOTE})?(?<![A-Za-z0-9_./\-])(?P<key>{_KEY})(?(open){_UNQUOTE}|(?![A-Za-z0-9_(/\-]))"
+    rf"\s?(?:config(?:uration)?\s(?:key|option|entry|value|setting)|setting(?![A-Za-z])|配置(?:项|键|参数))",
+    re.IGNORECASE,
+)
+_KEY_WORDS = ("config", "setting", "配置")
 
 # Events.
 _EVENT_WORD = re.compile(
@@ -78,7 +101,7 @@ _HAPPENED = re.compile(
 )
 _EVENT_NOUNS = frozenset({"event", "events", "topic", "topics", "事件", "主题"})
 _FILE_END = re.compile(
-    r"\.(?:tsx?|jsx?|mjs|pyi?|go|rs|java|kt|rb|php|cpp|cs|vue|css|scss|html?|json|ya?ml|toml|md|txt|sql|sh|lock|log|csv|xml|cfg|ini|env|svg|png|com|org|io|net)$"
+    r"\.(?:tsx?|jsx?|mjs|pyi?|go|rs|java|kt|rb|php|cpp|cs|vue|css|scss|html?|json|ya?ml|toml|mdx?|rst|ac|txt|sql|sh|lock|log|csv|xml|cfg|ini|env|svg|png|com|org|io|net)$"
 )
 _BROWSER_OBJECTS = frozenset(
     {"window", "document", "event", "events", "e", "console", "process", "self", "this", "os", "sys"}
@@ -90,6 +113,8 @@ def mentions(text: str, database_around: bool = False) -> Iterator[Mention]:
     # Most texts name none of these: the plain tests keep a commit title at a few microseconds.
     if "_" in text:
         yield from _settings(text)
+    if any(char in text for char in "._-") and any(word in text.lower() for word in _KEY_WORDS):
+        yield from _keys(text)
     for table in table_names(text, database_around):
         yield Mention(Kind.TABLE, table.label, table.start, table.end)
     if any(char in text for char in "._:`\"'“‘「-/"):
@@ -104,7 +129,9 @@ def named(kind: Kind, label: str, start: int, end: int) -> Mention | None:
         case Kind.EVENT:
             fits = _is_event(label)
         case Kind.SETTING:
-            fits = _SETTING.fullmatch(label) is not None and _NO_SETTING.match(label) is None
+            fits = _is_key(label) or (
+                _SETTING.fullmatch(label) is not None and _NO_SETTING.match(label) is None
+            )
     return Mention(kind, label, start, end) if fits else None
 
 
@@ -115,8 +142,25 @@ def _settings(text: str) -> Iterator[Mention]:
         before = text[max(0, match.start() - 40) : match.start()]
         after = text[match.end() : match.end() + 24]
         quoted = before.endswith("`") and after[:1] == "`"
-        if quoted or _SETTING_BEFORE.search(before) or _SETTING_AFTER.match(after):
+        needed = _NEEDED.match(match.group()) and _NEEDED_BEFORE.search(before)
+        if quoted or needed or _SETTING_BEFORE.search(before) or _SETTING_AFTER.match(after):
             yield Mention(Kind.SETTING, match.group(), match.start(), match.end())
+
+
+def _keys(text: str) -> Iterator[Mention]:
+    for pattern in (_KEY_AFTER, _KEY_BEFORE):
+        for match in pattern.finditer(text):
+            if _is_key(match["key"]) and (match["open"] or "." in match["key"]):
+                yield Mention(Kind.SETTING, match["key"], match.start("key"), match.end("key"))
+
+
+def _is_key(label: str) -> bool:
+    """Say whether it is written as a key of a configuration is, and is neither file nor attribute."""
+    return (
+        re.fullmatch(_KEY, label) is not None
+        and _FILE_END.search(label) is None
+        and label.split(".")[0] not in _BROWSER_OBJECTS
+    )
 
 
 def _event(label: str, start: int, end: int) -> Iterator[Mention]:
