@@ -17,6 +17,7 @@ from graphmem.text import MOST_QUERY_TOKENS, STOP_WORDS, tokens
 
 _LOOKED_AT = 8_000
 _STATEMENT_WORDS = 48
+_LOOKED_FOR = 16
 _UNSEEN = 200
 _EVERYDAY = 0.3
 _OTHER_NAME = 0.8
@@ -107,18 +108,23 @@ def prompt_words(view: View, prompt: str) -> Prompt | None:
     weights = dict.fromkeys(others, _OTHER_NAME) | dict.fromkeys(own, 1.0)
     if not any(word not in _COMMON for word in own):
         return None
-    total = view.connection.execute("SELECT COUNT(*) FROM fact").fetchone()[0]
-    rarity = {word: _rarity(view, word, total) for word in weights}
-    return Prompt(" OR ".join(map(_prefix, weights)), weights, rarity)
+    counts = {word: _count(view, word) for word in weights}
+    # The rarest find what is near; all of them say how near.
+    known = sorted((word for word in weights if counts[word]), key=lambda word: counts[word])
+    if not known:
+        return None
+    everything = _UNSEEN + int(view.connection.execute("SELECT COUNT(*) FROM fact").fetchone()[0])
+    rarity = {
+        word: max(_LEAST, math.log(everything / max(count, 1)) / math.log(everything))
+        for word, count in counts.items()
+    }
+    return Prompt(" OR ".join(map(_prefix, known[:_LOOKED_FOR])), weights, rarity)
 
 
-def _rarity(view: View, word: str, total: int) -> float:
-    """Return how rare a word is among the statements, 1 for one that none has."""
-    row = view.connection.execute(
-        "SELECT COUNT(*) FROM fact_text WHERE fact_text MATCH ?", (_prefix(word),)
-    ).fetchone()
-    everything = total + _UNSEEN
-    return max(_LEAST, math.log(everything / (max(row[0], 1))) / math.log(everything))
+def _count(view: View, word: str) -> int:
+    """Return how many statements hold a word."""
+    query = "SELECT COUNT(*) FROM fact_text WHERE fact_text MATCH ?"
+    return int(view.connection.execute(query, (_prefix(word),)).fetchone()[0])
 
 
 def _prefix(word: str) -> str:

@@ -15,9 +15,14 @@ from graphmem.captured import Batch
 from graphmem.database import Database
 from graphmem.derived import open_derived
 from graphmem.journal import Journal
-from graphmem.model import Fact, Observation, Rename
+from graphmem.model import Fact, FactKind, Observation, Rename
 from graphmem.projection import catch_up
 
+FACTS = [
+    (),
+    (Fact("table orders gets a column"),),
+    (Fact("cache TTL: 900"), Fact("never push", FactKind.CONVENTION)),
+]
 PATHS = ["a.py", "b.py", "c.py", "d/e.py", "package-lock.json"]
 path = st.sampled_from(PATHS)
 several = st.lists(path, max_size=3, unique=True).map(tuple)
@@ -49,7 +54,7 @@ def observations(draw: st.DrawFn, distinct_times: bool = False) -> list[Observat
                 title=draw(
                     st.sampled_from(["Fix login", "支付 timeout", "Move POST /api/v1/pay to /api/v2/pay"])
                 ),
-                facts=(Fact("table orders gets a column"),) if draw(st.booleans()) else (),
+                facts=draw(st.sampled_from(FACTS)),
                 files_read=draw(several),
                 files_modified=modified,
                 files_added=modified[:1] if draw(st.booleans()) else (),
@@ -89,7 +94,9 @@ def snapshot(database: Database, *, by_id: bool = False) -> dict[str, list[Any]]
         "concept_use": "SELECT observation.id, name, weight, repeated, lead.id FROM concept_use"
         " JOIN observation USING (seq) JOIN concept ON concept.id = concept"
         " JOIN observation AS lead ON lead.seq = concept_use.occasion",
-        "fact": "SELECT observation.id, ord, text, fact.at FROM fact JOIN observation USING (seq)",
+        "fact": "SELECT observation.id, ord, kind, state, scope, fact.text, subject, attribute, value,"
+        " tentative, everywhere, fact.at, fact.actor, words FROM fact JOIN observation USING (seq)"
+        " JOIN fact_text ON fact_text.rowid = fact.id",
         "heat": "SELECT own.name, ROUND(heat, 9), heat_at FROM file JOIN path AS own ON own.id = file.path",
         "meta": "SELECT key, value FROM meta WHERE key IN ('observations', 'parts')",
         "contract_use": "SELECT observation.id, name, superseded_by FROM contract_use"
