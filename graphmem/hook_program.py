@@ -95,8 +95,7 @@ class _Reduction:
             value = value[value.index(_BEGIN) : max(value.rfind(_END), 0) + len(_END)]
         if kind in ("script", "patch"):
             value = self.bare(value)[: _ROUGH + 1]
-            words = (word for word in value.translate(_BREAKS).split() if "." in word or "/" in word)
-            for word in sorted({*words}, key=len)[:-_MOST_WORDS:-1]:
+            for word in sorted({*value.translate(_BREAKS).split()}, key=len)[:-_MOST_WORDS:-1]:
                 value = value.replace(word, "[private]") if self.is_hidden(word) else value
         if kind not in ("name", "path"):
             clean, found = redact(value[:_ROUGH])
@@ -297,9 +296,9 @@ def _ask(home: str, client: str, body: bytes, more: str, until: float) -> bytes 
 def _read(until: float) -> tuple[bytes, bool]:
     # What the client sends, nothing if that is over the limit, and whether it came to an end. All is read, as
     # a client may show that its pipe broke. An alarm ends whatever hangs, also a file on a dead disk.
-    chunks: list[bytes] = []
-    size = 0
+    chunks, size = [b""], 0
     if sys.platform != "win32":
+        os.set_blocking(0, True)
         _signal.setitimer(_signal.ITIMER_REAL, max(until - time.monotonic(), 0.001))
     try:
         while chunk := os.read(0, 65_536):
@@ -368,17 +367,17 @@ def _delivered(client: str, home: str, python: str, begun: float) -> bytes:
 
 def main(argv: list[str]) -> int:
     """Run one hook, `CLIENT [--home DIR] [--python PATH]`, in a process of its own; always 0."""
-    begun, client = time.monotonic(), argv[0] if argv else ""
-    options = dict(zip(argv[1::2], argv[2::2], strict=False))
-    home = options.get("--home") or os.environ.get("GRAPHMEM_HOME") or _default_home()
-    home, answer = os.path.abspath(os.path.expanduser(home)), _EMPTY.get(client, b"")
+    begun, client, home = time.monotonic(), argv[0] if argv else "", os.devnull
+    answer, options = _EMPTY.get(client, b""), dict(zip(argv[1::2], argv[2::2], strict=False))
     try:
         while os.open(os.devnull, os.O_RDWR) < 3:
             continue  # a stream the client closed: the answer would go to the next file opened
         if os.environ.get("GRAPHMEM_DISABLED", "").lower() in ("1", "true", "yes"):
             return 0
+        home = options.get("--home") or os.environ.get("GRAPHMEM_HOME") or _default_home()
+        home = os.path.abspath(os.path.expanduser(home))
         if sys.platform != "win32":
-            _signal.signal(_signal.SIGALRM, _signal.default_int_handler)
+            _signal.signal(_signal.SIGALRM, _signal.default_int_handler)  # it raises KeyboardInterrupt
             _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))
         if client in _EMPTY:
             answer = _delivered(client, home, options.get("--python") or sys.executable, begun) or answer

@@ -123,3 +123,17 @@ def test_the_log_is_bounded(client: Any) -> None:
     assert log.with_name("hook.log.1").stat().st_size > 1 << 20
     client.fires(b"no event")
     assert len(client.logged()) == 1
+
+
+@pytest.mark.parametrize(("name", "empty"), CLIENTS.items())
+def test_a_current_folder_that_is_gone_is_no_reason_to_be_mute(
+    client: Any, tmp_path: Path, name: str, empty: str
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    leave = f"cd '{gone}'; rmdir '{gone}'"
+    assert client.fires(PROMPT, name, shell=leave) == (0, empty, "")
+    assert len(client.spooled()) == 1
+    gone.mkdir()
+    assert client.fires(PROMPT, name, "--home", "relative/home", shell=leave) == (0, empty, "")
+    assert len(client.spooled()) == 1

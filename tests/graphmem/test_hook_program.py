@@ -376,6 +376,17 @@ def test_a_stream_that_is_closed_from_the_start_spoils_no_file(
     assert all(text.endswith("is left out") for text in client.logged())
 
 
+def test_an_input_that_does_not_wait_is_waited_for(client: Any) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    with subprocess.Popen(client.command("cursor"), stdin=reading, stdout=subprocess.PIPE) as process:
+        os.close(reading)
+        os.write(writing, json.dumps(PROMPT).encode())
+        os.close(writing)
+        assert process.communicate(timeout=20)[0] == b"{}"
+    assert [entry["event"] for entry in client.spooled()] == [PROMPT]
+
+
 def test_a_byte_order_mark_before_the_event_does_no_harm(client: Any) -> None:
     client.fires(b"\xef\xbb\xbf" + json.dumps(PROMPT).encode())
     assert [entry["event"] for entry in client.spooled()] == [PROMPT]

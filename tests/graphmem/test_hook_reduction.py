@@ -267,6 +267,13 @@ def test_a_private_file_among_others_is_left_out(tmp_path: Path) -> None:
     assert left["found"] == ["src/a.md"]
 
 
+@pytest.mark.parametrize("command", ["cat id_rsa", "scp -i ~/.ssh/id_ed25519 a b", "source '.env'", "f=.env"])
+def test_a_private_file_in_a_command_has_no_name(command: str) -> None:
+    left = bare(command)
+    assert "[private]" in left
+    assert not any(name in left for name in ("id_", ".ssh", ".env"))
+
+
 # ---- how a call ended --------------------------------------------------------------------------
 
 
