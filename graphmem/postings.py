@@ -234,16 +234,29 @@ class View:
 
     def _members(self, numbers: Sequence[int]) -> dict[int, tuple[list[int], list[int]]]:
         members: dict[int, tuple[list[int], list[int]]] = {seq: ([], []) for seq in numbers}
-        for seq, change, file in chunked(
+        parts = self._parts(members)
+        rows = chunked(
             self.connection,
-            "SELECT part.occasion, change, file FROM observation AS part JOIN touch ON touch.seq = part.seq"
-            " WHERE touch.at <= ? AND part.occasion IN ({}) AND repeated = 0"
-            " ORDER BY part.occasion, part.at, part.id, ord",
-            members,
+            "SELECT seq, change, file FROM touch WHERE at <= ? AND seq IN ({}) AND repeated = 0"
+            " ORDER BY seq, ord",
+            parts,
             (self.as_of,),
-        ):
-            members[seq][change == _READ].append(file)
+        )
+        if len(parts) > len(members):
+            places = {seq: place for place, seq in enumerate(parts)}
+            rows.sort(key=lambda row: places[row[0]])
+        for seq, change, file in rows:
+            members[parts[seq]][change == _READ].append(file)
         return members
+
+    def _parts(self, occasions: Iterable[int]) -> dict[int, int]:
+        """Return the observations that these occasions consist of, with the occasion, in order of time."""
+        parts = {seq: seq for seq in occasions}
+        counted = self.connection.execute("SELECT value FROM meta WHERE key = 'parts'").fetchone()
+        if counted[0] > 0:
+            more = "SELECT seq, occasion FROM observation WHERE occasion IN ({}) AND seq != occasion"
+            parts.update(self._chunked(f"{more} ORDER BY at, id", parts))
+        return parts
 
     def profiles(self, files: Iterable[int]) -> dict[int, dict[int, float]]:
         """Return for each file the concepts of its last occasions, summed weights by concept."""
@@ -316,17 +329,18 @@ class View:
         """Return the concepts of these observations with their weights, by observation."""
         wanted = list(numbers)
         found: dict[int, dict[int, float]] = {seq: {} for seq in wanted}
+        parts = self._parts(wanted)
         rows = chunked(
             self.connection,
-            "SELECT part.occasion, concept, weight FROM observation AS part"
-            " JOIN concept_use ON concept_use.seq = part.seq"
-            " WHERE concept_use.at <= ? AND part.occasion IN ({}) AND repeated = 0"
-            " ORDER BY part.occasion, concept",
-            wanted,
+            "SELECT seq, concept, weight FROM concept_use WHERE at <= ? AND seq IN ({}) AND repeated = 0"
+            " ORDER BY seq, concept",
+            parts,
             (self.as_of,),
         )
+        if len(parts) > len(found):
+            rows.sort(key=lambda row: (parts[row[0]], row[1]))
         for seq, concept, weight in rows:
-            found[seq][concept] = weight
+            found[parts[seq]][concept] = weight
         return found
 
     def committed(self, numbers: Iterable[int]) -> set[int]:
@@ -345,8 +359,7 @@ class View:
     def contracts(self, numbers: Iterable[int]) -> list[int]:
         """Return the contracts that these observations name, each once."""
         rows = self._chunked(
-            "SELECT DISTINCT contract FROM observation JOIN contract_use USING (seq) WHERE occasion IN ({})",
-            numbers,
+            "SELECT DISTINCT contract FROM contract_use WHERE seq IN ({})", self._parts(numbers)
         )
         return list(dict.fromkeys(row[0] for row in rows))
 
