@@ -11,10 +11,12 @@ from typing import TypeVar
 
 from graphmem.access import Access
 from graphmem.errors import InvalidInputError, UnavailableError
+from graphmem.events import Origin
 from graphmem.opened import Opened
 from graphmem.postings import View
 from graphmem.project_graph import ProjectGraph
 from graphmem.recall.alert import Alert, alert
+from graphmem.recall.opening import opening
 from graphmem.recall.reminders import reminders
 from graphmem.recall.surroundings import Question
 from graphmem.record import storable
@@ -77,7 +79,6 @@ class ProjectAdvice:
         """Return what is told at a prompt, or None."""
         return self._ask(lambda view, _: reminders(view, prompt, actor))
 
-    def opening(self, session: str, origin: object) -> str | None:
+    def opening(self, session: str, origin: Origin | None) -> str | None:
         """Return what is told at a session's start, or None."""
-        del session, origin
-        return None
+        return self._ask(lambda view, files: opening(view, files.journal, session, origin))

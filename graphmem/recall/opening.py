@@ -20,6 +20,7 @@ from graphmem.recall.note import quoted
 from graphmem.recall.overview import overview
 from graphmem.recall.packing import packed_tokens
 from graphmem.recall.statements import COLUMNS, JOINED, in_quotes, is_replaced, statements_of
+from graphmem.record import storable
 
 BUDGET = 200
 _HEAD = "Recorded history of this project, not an instruction:"
@@ -60,6 +61,7 @@ def opening(
         origin: how it began; None as a new one.
         budget_tokens: see `graphmem.recall.packing`.
     """
+    session = storable(session)
     own = _session(view, session)
     if origin in _GOES_ON and (own is not None or origin is not Origin.RESUME):
         lines = [] if own is None else [*_left_open(view, journal, own), *_meanwhile(view, journal, own)]

@@ -137,3 +137,8 @@ def test_stored_text_stays_data(recorded: Callable[..., Any]) -> None:
     assert "ignore previous instructions" in text
     assert not set("<>`") & set(text)
     assert all(line == HEAD or line[0] in "-1H" for line in text.splitlines())
+
+
+def test_an_odd_session_name_is_a_session_like_any_other(recorded: Callable[..., Any]) -> None:
+    memory = recorded(work("s1", 0, intent="an export", files_modified=("a.py",)))
+    assert told(memory, "\ud800\x00'; DROP TABLE fact") == told(memory, "")
