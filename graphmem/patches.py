@@ -76,7 +76,6 @@ class _Section:
     is_added: bool = False
     is_deleted: bool = False
     is_copy: bool = False
-    is_git: bool = False
 
     def edit(self) -> FileEdit | None:
         old = None if self.old == _NOTHING else self.old
@@ -102,14 +101,12 @@ def _diff(lines: list[str]) -> Iterator[FileEdit]:
         elif line.startswith("diff --git "):
             yield from _told(section)
             pair = _PLAIN_PAIR.fullmatch(line.removeprefix("diff --git "))
-            name = pair["name"] if pair else None
-            section = _Section(name, name, is_git=True)
+            section = _Section(pair["name"], pair["name"]) if pair else _Section()
         elif line.startswith("--- ") and at < len(lines) and lines[at].startswith("+++ "):
             section.old, section.new = _pair(line[4:], lines[at][4:])
             at += 1
-            if not section.is_git:
-                yield from _told(section)
-                section = _Section()
+            yield from _told(section)
+            section = _Section()
         else:
             _note(section, line)
     yield from _told(section)

@@ -74,7 +74,7 @@ def read_command(command: str, cwd: str | None, *, is_over: bool = False) -> She
     ended = walk.follow(command[:_LONGEST_COMMAND], "")
     reading = ShellReading(tuple(walk.reads), tuple(walk.edits))
     here = (cwd or "").replace("\\", "/").rstrip("/")
-    if is_over and ended and not ended.startswith("..") and here.endswith(f"/{ended}"):
+    if is_over and ended and here.endswith(f"/{ended}"):
         return ShellReading(
             tuple(_from(ended, path) for path in reading.reads),
             tuple(

@@ -68,6 +68,9 @@ rename to new name.py
 diff --git a/picture.png b/picture.png
 new file mode 100644
 Binary files /dev/null and b/picture.png differ
+diff --git a/old.png b/old.png
+deleted file mode 100644
+Binary files a/old.png and /dev/null differ
 diff --git a/tool.sh b/tool.sh
 old mode 100644
 new mode 100755
@@ -87,6 +90,7 @@ GIT_FILES = (
     FileEdit("gone.py", DELETED),
     FileEdit("new name.py", MOVED, "old name.py"),
     FileEdit("picture.png", ADDED),
+    FileEdit("old.png", DELETED),
     FileEdit("tool.sh"),
     FileEdit("copy.py", ADDED),
     FileEdit("café.py"),
