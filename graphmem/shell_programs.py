@@ -25,6 +25,9 @@ from graphmem.shell_arguments import (
 )
 from graphmem.shell_words import Command, Word
 
+_EXPANDED = frozenset("$`*?[{~")
+"""What a folder given as an option must not hold, as an option's value does not say whether it expands."""
+
 _Work = Iterator[str | FileEdit]
 """What a program does: a path is read, an edit is made."""
 
@@ -157,7 +160,7 @@ def _pairs(given: Arguments) -> Iterator[tuple[str, str]]:
             if sources[0].is_plain and is_path(alone) and is_path(folder):
                 yield alone, folder
             return
-    if folder:
+    if folder and _EXPANDED.isdisjoint(folder):
         for source in paths(sources):
             yield source, posixpath.join(folder, posixpath.basename(source))
 
@@ -301,6 +304,8 @@ def _git(words: Sequence[Word], command: Command) -> _Work:
     folder = ""
     while at < len(words) and words[at].text.startswith("-"):
         if words[at].text == "-C" and at + 1 < len(words):
+            if not words[at + 1].is_plain:
+                return
             folder = posixpath.join(folder, words[at + 1].text)
         at += 2 if words[at].text in ("-C", "-c", "--git-dir", "--work-tree") else 1
     if at >= len(words):
