@@ -117,6 +117,7 @@ _OBJECT = (
 _DONE = _any(
     rf"^(?:(?:i|we)(?:'ve| have)?\s)?(?:now |just |also |successfully |already |finally )?"
     rf"(?:finished|completed|fixed|resolved|implemented)\s{_OBJECT}\w\S*(?:\s.*)?$",
+    rf"^(?:i'm|i am|we're|we are) (?:now |all )?(?:done|finished) with\s{_OBJECT}\w\S*(?:\s.*)?$",
 )
 _PASSIVE_DONE = re.compile(
     r"(?P<s>[^,;:]{3,90}?)\s(?:is|are|has been|have been)\s(?:now |all |fully |successfully |already "
@@ -267,7 +268,7 @@ _EVERYWHERE = _any(
     r"|(?:without|run(?:ning)?) (?:running )?(?:the |all )?tests?|pull requests?|branch(?:es)?|changelog"
     r"|emojis?)\b"
 )
-_IDENTIFIER = re.compile(r"`|\w/\w|\w_\w|\w\.\w")
+_IDENTIFIER = re.compile(r"`|\w/\w|\w_\w|\w?\.\w")
 _ABSOLUTE = _any(
     r"\b(?:always|never|ever|every|each|all|any|from now on|going forward|do not|don'?t|must)\b",
     rf"\bin {_LANGUAGE}\b",

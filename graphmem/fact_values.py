@@ -128,7 +128,7 @@ _HAN_ONLY = re.compile(f"[{HAN}]+$")
 _HAN_ANY = re.compile(f"[{HAN}]")
 _ARTICLE = re.compile(r"(?:the|a|an|our|its|current|new|all)\s+", re.IGNORECASE)
 _OF = re.compile(r"(?P<a>[^\s]+(?:\s[^\s]+)?)\s(?:of|for|in)\s(?P<s>.+)$")
-_HAN_LEAD = re.compile(r"(?:目前|现在|当前|另外|其中|我们的?|项目的?|注意)\s?")
+_HAN_LEAD = re.compile(r"(?:目前|现在|当前|另外|其中|我们的|项目的|注意)\s?")
 
 
 def assigned(sentence: str) -> Assignment | None:
@@ -191,7 +191,10 @@ def _fits(made: Assignment, name: str, pattern: re.Pattern[str]) -> bool:
 def _related(name: str, relation: str, value: str) -> Assignment | None:
     if _NO_USER.search(name) or name.casefold().endswith(" we"):
         return None
-    if not _TELLING.search(value) or (_NO_VALUE.match(value) and not re.search(r"[A-Z\d/]", value)):
+    of_project = _plain(name) in ("we", "我们", "项目", "本项目")
+    if not _TELLING.search(value) and not (of_project and len(value.split()) <= 2):
+        return None
+    if _NO_VALUE.match(value) and not re.search(r"[A-Z\d/]", value):
         return None
     words = relation.casefold().removeprefix("is ").removeprefix("are ").removeprefix("now ").split()
     attribute = " ".join(
@@ -200,8 +203,7 @@ def _related(name: str, relation: str, value: str) -> Assignment | None:
     if _HAN_ANY.search(relation):
         attribute = _HAN_RELATIONS.get(relation, relation)
     value = re.sub(r"(?<=[^\u4e00-\u9fff])\s?[上里中内]面?$", "", value)
-    subject = _plain(name)
-    return Assignment("project" if subject in ("we", "我们") else subject, attribute, value)
+    return Assignment("project" if of_project else _plain(name), attribute, value)
 
 
 def _value(text: str) -> str:
