@@ -130,20 +130,30 @@ _PARSING |= {"parse_float": float, "parse_int": int, "parse_constant": float}
 
 
 def _parsed(raw: bytes) -> dict[str, object]:
-    from _json import make_scanner
-
     text = raw.removeprefix(b"\xef\xbb\xbf").decode().strip(" \t\r\n")
-    value, end = make_scanner(type("_", (), _PARSING))(text, 0) if text else (None, 0)  # type: ignore[arg-type]
+    try:
+        from _json import make_scanner
+
+        value, end = make_scanner(type("_", (), _PARSING))(text, 0) if text else (None, 0)  # type: ignore[arg-type]
+    except (ImportError, AttributeError, TypeError):  # an interpreter that is built in another way
+        import json
+
+        value, end = json.loads(text), len(text)
     if end != len(text) or not isinstance(value, dict):
         raise ValueError
     return value
 
 
 def _told(value: object) -> str:
-    from _json import encode_basestring_ascii as quoted
-    from _json import make_encoder
+    try:
+        from _json import encode_basestring_ascii as quoted
+        from _json import make_encoder
 
-    return "".join(make_encoder(None, str, quoted, None, ":", ",", False, False, True)(value, 0))
+        return "".join(make_encoder(None, str, quoted, None, ":", ",", False, False, True)(value, 0))
+    except (ImportError, TypeError):
+        import json
+
+        return json.dumps(value, separators=(",", ":"))
 
 
 def _number(text: bytes, name: bytes) -> int:

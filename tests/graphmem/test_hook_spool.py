@@ -151,6 +151,30 @@ def test_a_line_that_does_not_fit_on_the_disk_is_told_from_one_that_does(tmp_pat
     assert json.loads(spool.read_bytes().splitlines()[-1])["id"] == f"{7:032x}"
 
 
+def test_an_interpreter_without_the_parser_below_json_writes_and_reads_the_same() -> None:
+    child = """
+import runpy, sys
+sys.modules.update(dict.fromkeys(sys.argv[2:]))
+program = runpy.run_path(sys.argv[1])
+event = program["_parsed"](b'\\xef\\xbb\\xbf {"prompt": "\\xe9\\x99\\x90", "ok": [true, null, 1.5]} ')
+print(program["line"]("codex", event, "i", 1.0, {}))
+for raw in (b"", b"{", b"[1]", b"{} {}"):
+    try:
+        program["_parsed"](raw)
+    except program["_UNREADABLE"]:
+        print("no event")
+"""
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", child, hook_program.__file__, *missing], capture_output=True, text=True
+        )
+        for missing in ([], ["_json"])
+    ]
+    assert "u9650" in told[0].stdout
+    assert told[0].stdout == told[1].stdout
+    assert told[0].stdout.count("no event") == 4
+
+
 def test_the_clock_going_back_changes_the_time_told_and_nothing_else(tmp_path: Path) -> None:
     spool = tmp_path / "events.jsonl"
     for at in (2_000_000_000.0, 1_000_000_000.1239, 0.0):
