@@ -86,6 +86,10 @@ def commit_text(message: bytes) -> CommitText:
     notes: list[str] = []
     text = message.decode("utf-8", "replace").replace("\r\n", "\n").strip()
     first, _, rest = text.partition("\n\n")
+    before, begun, block = first.partition("-----BEGIN ")
+    if begun and "\n" in block:
+        # What is armoured has blank lines in it, and is known by its first line and by its line ends.
+        first, rest = before, text[len(before) :]
     title = " ".join(line.strip() for line in first.splitlines())
     return CommitText(
         title=bounded_text("title", title, notes),

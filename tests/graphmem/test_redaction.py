@@ -136,6 +136,20 @@ def test_imports_pass_the_door(memory: Memory, tmp_path: Path, git_repository: C
     assert redactions(project) == {"github-token": 2, "password": 2}
 
 
+def test_a_key_in_a_commit_message_is_known_across_its_blank_line(
+    memory: Memory, git_repository: Callable[..., Any]
+) -> None:
+    repository, body = git_repository("shop"), "\n".join(["Zm9v" * 16, "YmFy" * 16, "cXV1eA=="])
+    key = f"-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 2\n\n{body}\n-----END PGP PRIVATE KEY BLOCK-----"
+    repository.touch(f"Sign releases\n{key}\nas agreed", "a.py")
+    project = memory.register(repository.path)[0]
+    project.import_git(str(repository.path))
+    assert project.wait_visible()
+    (told,) = project.observations().items
+    assert (told.title, told.narrative) == ("Sign releases", "[redacted:private-key]\nas agreed")
+    assert redactions(project) == {"private-key": 1}
+
+
 def test_what_stands_for_a_secret_is_no_concept(shop: Project, tell: Callable[..., Any]) -> None:
     titles = ("rotate billing", "rotate billing keys", "billing export")
     tell(shop, *({"id": title, "title": f"{title} {TOKEN}", "files_modified": ["a.py"]} for title in titles))
