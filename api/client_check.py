@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 
-from api.client_settings import Client, Installed, Scope, installed
+from api.client_settings import Client, Installed, Scope, installed, is_muted
 from api.doctor import Check, Outcome
 from api.hook_call import PROBE, HookCall, call_hook
 from api.installation import CLIENTS, is_present, settings_of, user_folder
@@ -56,12 +56,18 @@ def _settings(client: Client, scope: Scope, file: SettingsFile, root: Path) -> I
     name = f"{client.name} {scope}"
     try:
         content = file.read()
-        ours = [] if content is None else installed(client, file.text(content))
+        text = "" if content is None else file.text(content)
+        ours = installed(client, text)
+        muted = bool(ours) and is_muted(client, text)
     except (BrokenJsonError, InvalidInputError, ValueError) as error:
         yield Check(name, Outcome.WARNING, f"{file.path} can't be read: {error}", "Correct that file.")
         return
     if not ours:
         return
+    if muted:
+        yield Check(
+            name, Outcome.WARNING, f"{file.path} turns all hooks off", f"Take `{client.mute}` out of it."
+        )
     missing = [event for event in client.matchers if event not in {one.event for one in ours}]
     if missing:
         finding = f"{file.path} lacks the hooks of {', '.join(missing)}"

@@ -47,7 +47,8 @@ class Client:
     `matchers` names the events that are used, each with the tools it is about (None: the event has no tools).
     `is_nested` says that an event's entries are groups with a list of handlers of their own. `frame` is what
     the file must hold beside the hooks. `complaint` says what the client would mind in an answer, None if
-    nothing; `probe` is a hook call that asks about a read of the file named in `api.client_check`.
+    nothing; `probe` is a hook call of that session, in that folder, about a read of that file. `mute` is the
+    setting that turns all hooks off.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Client:
     probe: Callable[[str, str, str], dict[str, object]]
     folder_variable: str | None = None
     frame: Entry = field(default_factory=dict)
+    mute: str | None = None
 
 
 class WrongShapeError(ValueError):
@@ -147,6 +149,12 @@ def settings_of(text: str) -> Node:
 def installed(client: Client, text: str) -> list[Installed]:
     """Return our handlers in the settings, in the order they stand there; none in a blank text."""
     return [] if is_blank(text) else _ours(client, settings_of(text))
+
+
+def is_muted(client: Client, text: str) -> bool:
+    """Whether the settings turn all hooks off."""
+    found = settings_of(text).member(client.mute) if client.mute is not None else None
+    return found is not None and found.plain() is True
 
 
 def _ours(client: Client, root: Node) -> list[Installed]:

@@ -167,23 +167,30 @@ def carry_out(change: Change, record: Record, *, secret: bool = False) -> None:
     known = record.files.get(path)
     made, folders = known.made if known else False, known.folders if known else ()
     if change.before is None:
-        made, folders = True, tuple(map(str, file.missing_folders()))
+        made, folders = True, tuple(dict.fromkeys([*folders, *map(str, file.missing_folders())]))
         file.drop_backup()
     elif known is None or known.sha256 != digest(change.before):
         # Others have written since, or it is our first time: this is what must come back, without us.
-        made = False
-        former = change.before
-        if change.action is Action.UPDATED:
-            rest = removed(change.client, file.text(former), _text_of(file.read_backup()))
-            former = rest.encode("utf-8", "surrogatepass")
-        file.keep_backup(former)
+        is_new = change.action is Action.ADDED
+        former = change.before if is_new else _rest(change.client, file, change.before)
+        made = former is None
+        if former is None:
+            folders = folders or (str(file.path.parent),)
+        else:
+            file.keep_backup(former)
     record.files[path] = Written(digest(change.after), made, folders)
     record.save()
     file.write(change.after, **({"mode": _PRIVATE_MODE} if secret else {}))
 
 
-def _text_of(content: bytes | None) -> str | None:
-    return None if content is None else content.decode("utf-8", "replace")
+def _rest(client: Client, file: SettingsFile, content: bytes) -> bytes | None:
+    """Return what settings hold beside our entries; None where that is nothing: they are ours alone."""
+    backup = file.read_backup()
+    former = None if backup is None else backup.decode("utf-8", "replace")
+    rest = removed(client, file.text(content), former)
+    if backup is None and (is_blank(rest) or is_bare(client, rest)):
+        return None
+    return rest.encode("utf-8", "surrogatepass")
 
 
 # ---- undoing -----------------------------------------------------------------------------------------
@@ -209,26 +216,27 @@ def undoing(client: Client, scope: Scope, file: SettingsFile, record: Record) ->
     text = file.text(before)
     try:
         ours = installed(client, text)
-        rest = removed(client, text, _text_of(backup))
         if not ours:
             return None
-        goes = backup is None and (is_blank(rest) or is_bare(client, rest))
+        after = _rest(client, file, before)
     except (BrokenJsonError, WrongShapeError) as error:
         raise _unusable(file, error) from error
     file.refuse_read_only()
     events = tuple(dict.fromkeys(one.event for one in ours))
-    action = Action.REMOVED if goes else Action.TAKEN_OUT
-    after = None if goes else rest.encode("utf-8", "surrogatepass")
+    action = Action.REMOVED if after is None else Action.TAKEN_OUT
     return Change(client, scope, file, action, before, after, events)
 
 
 def undo(change: Change, record: Record) -> None:
     """Carry out what `undoing` planned: the file, the folders made for it, the backup and the note go."""
+    is_known = str(change.file.path) in record.files
     if change.after is None:
         change.file.remove()
     else:
         change.file.write(change.after)
     sweep(change.file, record)
+    if change.after is None and not is_known:
+        remove_empty([str(change.file.path.parent)])
 
 
 def sweep(file: SettingsFile, record: Record) -> None:

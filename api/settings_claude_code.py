@@ -61,6 +61,7 @@ CLAUDE_CODE = Client(
     is_nested=True,
     complaint=_complaint,
     probe=_probe,
+    mute="disableAllHooks",
 )
 
 

@@ -139,6 +139,29 @@ def test_the_users_folders_may_be_named_by_the_clients_own_variables(
     assert not (tmp_path / "c c").exists()
 
 
+def test_only_a_home_that_a_hook_would_not_find_by_itself_stands_in_the_command(
+    desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def command() -> str:
+        found = desk.good("init", "--client", "codex", "--user-scope", "--no-import")
+        return str(found["commands"]["codex"])
+
+    monkeypatch.delenv("GRAPHMEM_HOME")
+    assert command().endswith("hook_program.py codex")
+    monkeypatch.setenv("XDG_DATA_HOME", str(desk.user / "data"))
+    assert command().endswith(f" codex --home {desk.user / 'data' / 'graphmem'}")
+    desk.good("uninstall")
+    assert not (desk.user / ".codex").exists()
+
+
+def test_a_file_that_was_deleted_and_made_again_goes_with_its_folder(desk: Any) -> None:
+    desk.good("init", "--client", "codex", "--no-import")
+    (desk.shop / FILES["codex"]).unlink()
+    desk.good("init", "--client", "codex", "--no-import")
+    desk.good("uninstall")
+    assert not (desk.shop / ".codex").exists()
+
+
 # ---- who is found ------------------------------------------------------------------------------------
 
 

@@ -126,6 +126,16 @@ def test_missing_events_and_broken_files_are_warnings(desk: Any) -> None:
     assert said[1][2].endswith("lacks the hooks of stop")
 
 
+def test_settings_that_turn_all_hooks_off_are_a_warning(desk: Any) -> None:
+    desk.put(".claude/settings.json", '{"disableAllHooks": true}')
+    desk.good("init", "--client", "claude-code", "--no-import")
+    found = list(examine_clients(Home(desk.memory), desk.shop))
+    assert (found[0].outcome, found[0].remedy) == (
+        "warning",
+        "Take `disableAllHooks` out of it.",
+    )
+
+
 def test_how_codex_stands_with_trust_is_said(desk: Any) -> None:
     desk.good("init", "--client", "codex", "--no-import", "--user-scope")
     config, hooks = desk.user / ".codex" / "config.toml", desk.user / ".codex" / "hooks.json"
