@@ -14,6 +14,7 @@ from graphmem.text import HAN
 
 _LOOKED_AT = 65_536
 _LONGEST = 500
+_LONGEST_HAN = 200
 _HEADING = 60
 _WRAPPED = 60
 _FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -35,6 +36,7 @@ _END = re.compile(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<=[.!?])\s+(?=\S)|(?<=[。！？；])|(?<=;)\s+(?=\S)"
 )
 _LOWER = re.compile(r"\s*[a-z]")
+_HAN = re.compile(f"[{HAN}]")
 _WORD = re.compile(rf"[{HAN}]|[A-Za-z]{{2}}")
 
 
@@ -67,7 +69,8 @@ def sentences(text: str) -> Iterator[Sentence]:
             rest = line[bullet.end() :]
         for piece in _END.split(rest.replace("**", "").strip()):
             said = piece.strip()
-            if 2 < len(said) <= _LONGEST and _WORD.search(said) and not _is_pasted(said):
+            longest = _LONGEST if said.isascii() or not _HAN.search(said) else _LONGEST_HAN
+            if 2 < len(said) <= longest and _WORD.search(said) and not _is_pasted(said):
                 yield Sentence(said, heading, box)
 
 
