@@ -6,6 +6,7 @@ import io
 import json
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,27 @@ def test_hooks_by_http_are_asked_as_the_agent_asks_them(desk: Any) -> None:
     found = [c.finding for c in examine_clients(Home(desk.memory), desk.shop) if c.name == "claude-code user"]
     assert len(found) == 2, "the two events that run a command, and those that ask"
     assert any("does not answer at http://127.0.0.1:9/hooks/claude-code" in words for words in found)
+
+
+def test_with_the_service_running_both_ways_go_through_and_nothing_is_recorded(
+    desk: Any, start_service: Callable[..., Any]
+) -> None:
+    service = start_service(desk.memory)
+    desk.good("init", "--client", "cursor", "--no-import")
+    found = desk.good("init", "--http", "--user-scope", "--client", "claude-code", "--no-import")
+    assert f"http://127.0.0.1:{service.port}/hooks/claude-code" in Path(found["files"][0]["path"]).read_text()
+    said = [check for check in examine_clients(Home(desk.memory), desk.shop) if " " in check.name]
+    assert len(said) == 3, "cursor's command, Claude Code's command and its HTTP"
+    assert all(re.search(r"(through in|took) \d+ ms$", check.finding) for check in said), said
+    assert not (desk.memory / "spool" / "events.jsonl").exists() or spooled(desk) == set()
+    assert desk.good("observations")["items"] == []
+
+
+def spooled(desk: Any) -> set[str]:
+    """The sessions of the events that wait, without the doctor's own."""
+    lines = (desk.memory / "spool" / "events.jsonl").read_text().splitlines()
+    events = [json.loads(line).get("event", {}) for line in lines if line]
+    return {event.get("session_id", event.get("conversation_id")) for event in events} - {PROBE, None}
 
 
 def test_the_hooks_log_ends_the_list(desk: Any) -> None:
