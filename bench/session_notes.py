@@ -181,14 +181,19 @@ def _print(name: str, replay: Replay, notes: Sequence[NoteState]) -> None:
     edits = sum(changed for steps in replay.steps.values() for _, _, changed in steps)
     reads = sum(not changed for steps in replay.steps.values() for _, _, changed in steps)
     moments = Counter(note.note.moment.value for note in notes)
+    naming = [note for note in notes if note.note.named]
     print(f"{name}: {len(replay.steps)} sessions, {reads} reads, {edits} edits")
     said = ", ".join(f"{count} at {moment}" for moment, count in sorted(moments.items()))
     print(f"notes given {len(notes)} ({said}), {100 * len(notes) / max(edits, 1):.1f} per 100 edits")
-    print(f"{'':18} {'notes':>6} {'opened or changed':>18} {'changed':>8} {'named files changed':>20}")
-    _row("notes", [(note, note.note.named) for note in notes], replay)
-    for rival in ("most edited files", "same folder"):
-        named = [(note, _rival(replay, note, rival)) for note in notes]
-        _row(rival, [(note, names) for note, names in named if names], replay)
+    print(f"of these {len(naming)} name files that change along, the others tell of another session only")
+    print(f"{'':34} {'notes':>6} {'taken up':>9} {'changed':>8} {'of the named files changed':>27}")
+    followed = [note for note in naming if _follows(replay, note, (note.note.path,), is_change=True)]
+    for what, chosen in (("all that name files", naming), ("whose file was changed afterwards", followed)):
+        print(what)
+        _row("  notes", [(note, note.note.named) for note in chosen], replay)
+        for rival in ("most edited files", "same folder"):
+            named = [(note, _rival(replay, note, rival)) for note in chosen]
+            _row(f"  {rival}", named, replay)
 
 
 def _rival(replay: Replay, note: NoteState, rival: str) -> tuple[str, ...]:
@@ -196,22 +201,23 @@ def _rival(replay: Replay, note: NoteState, rival: str) -> tuple[str, ...]:
     return names[: len(note.note.named)]
 
 
+def _follows(replay: Replay, note: NoteState, names: Sequence[str], *, is_change: bool) -> set[str]:
+    """Return which of these files were changed, or at least opened, later in the note's session."""
+    steps = replay.steps[note.note.session]
+    return {path for at, path, was in steps if at > note.note.at and path in names and (was or not is_change)}
+
+
 def _row(name: str, given: Sequence[tuple[NoteState, tuple[str, ...]]], replay: Replay) -> None:
-    taken = changed = named_files = hits = 0
+    taken = changed = named = hits = 0
     for note, names in given:
-        later = [
-            (path, was)
-            for at, path, was in replay.steps[note.note.session]
-            if at > note.note.at and path in names
-        ]
-        taken += bool(later)
-        edited = {path for path, was in later if was}
+        taken += bool(_follows(replay, note, names, is_change=False))
+        edited = _follows(replay, note, names, is_change=True)
         changed += bool(edited)
         hits += len(edited)
-        named_files += len(names)
+        named += len(names)
     total = max(len(given), 1)
-    share = f"{hits}/{named_files} = {hits / max(named_files, 1):.2f}"
-    print(f"{name:18} {len(given):6} {taken / total:18.2f} {changed / total:8.2f} {share:>20}")
+    share = f"{hits}/{named} = {hits / max(named, 1):.2f}"
+    print(f"{name:34} {len(given):6} {taken / total:9.2f} {changed / total:8.2f} {share:>27}")
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ class Live:
         is_drill = all(event.session == DRILL for event in events)
         if not is_drill:
             self._put(line, client)
-        # What can't be said in answer to this call is not spent on it, but said at the next that can carry it.
+        # What can't be said in answer to this call is not spent on it, but said at the next that can.
         carries = bool(adapter.answer(reduced, _TRIAL))
         told = next(filter(None, (self._advisor.advise(event, delivery, carries) for event in events)), None)
         if told is None:
