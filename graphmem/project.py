@@ -57,7 +57,7 @@ class Project:
         # Asked at every event of every session; only this process can change it.
         self._switches: dict[str | None, bool] = {}
         self.capture = ProjectCapture(self._access)
-        self.advice = ProjectAdvice(self._access, self.graph)
+        self.advice = ProjectAdvice(self._access)
 
     def close(self, *, only_if_idle: bool = False) -> bool:
         """Close the files until the next use; with `only_if_idle` not while somebody uses them."""

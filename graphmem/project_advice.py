@@ -14,7 +14,6 @@ from graphmem.errors import InvalidInputError, UnavailableError
 from graphmem.events import Origin
 from graphmem.opened import Opened
 from graphmem.postings import View
-from graphmem.project_graph import ProjectGraph
 from graphmem.recall.alert import Alert, alert
 from graphmem.recall.opening import opening
 from graphmem.recall.reminders import reminders
@@ -30,9 +29,8 @@ _PATIENCE = 0.05
 class ProjectAdvice:
     """What is told about one project; get it from `Project.advice`."""
 
-    def __init__(self, access: Access, graph: ProjectGraph) -> None:
+    def __init__(self, access: Access) -> None:
         self._access = access
-        self._graph = graph
 
     def named(self, paths: Sequence[str], cwd: str | None) -> list[str]:
         """Return the project's names of these paths, each once; what lies outside is left out."""
@@ -69,16 +67,16 @@ class ProjectAdvice:
 
         return self._ask(answer)
 
+    def remind(self, prompt: str, actor: str) -> str | None:
+        """Return what is told at a prompt, or None."""
+        return self._ask(lambda view, _: reminders(view, prompt, actor))
+
+    def opening(self, session: str, origin: Origin | None = None) -> str | None:
+        """Return what is told at a session's start, or None; `origin` is how it began."""
+        return self._ask(lambda view, files: opening(view, files.journal, session, origin))
+
     def _ask(self, answer: Callable[[View, Opened], T]) -> T | None:
         try:
             return self._access.ask(answer, patience=_PATIENCE)
         except UnavailableError:
             return None
-
-    def remind(self, prompt: str, actor: str) -> str | None:
-        """Return what is told at a prompt, or None."""
-        return self._ask(lambda view, _: reminders(view, prompt, actor))
-
-    def opening(self, session: str, origin: Origin | None) -> str | None:
-        """Return what is told at a session's start, or None."""
-        return self._ask(lambda view, files: opening(view, files.journal, session, origin))

@@ -369,3 +369,40 @@ def test_what_is_moved_from_one_project_to_another_is_gone_here_and_new_there(
     (there,) = kept(agent.live, other)
     assert (here.files_deleted, here.files_modified) == ((TOKEN,), ())
     assert (there.files_added, there.files_deleted, there.renames) == (("token.py",), (), ())
+
+
+# ---- what is told of no file --------------------------------------------------------------------
+
+
+def test_a_prompt_is_told_what_was_said_before_and_has_to_do_with_it(agent: Agent, project: Project) -> None:
+    agent.says("SessionStart", source="startup")
+    agent.says("UserPromptSubmit", prompt="Always back up the database before a schema change. Rename users.")
+    agent.uses("Edit", "db/schema.sql")
+    agent.says("Stop", last_assistant_message="Renamed.")
+    agent.says("SessionEnd", reason="other")
+    kept(agent.live, project)
+    other = Agent(agent.live, agent.root, session="s2", prompt="p2")
+    told = other.says("UserPromptSubmit", prompt="Change the schema of the database: add a column to orders")
+    assert told is not None
+    assert "back up the database" in told
+    assert other.says("UserPromptSubmit", prompt="Fix the typo in the heading") is None
+
+
+def test_a_session_hears_at_its_start_what_the_last_one_left_open(agent: Agent, project: Project) -> None:
+    agent.says("SessionStart", source="startup")
+    agent.says("UserPromptSubmit", prompt="Rotate the refresh tokens")
+    agent.uses("Edit", TOKEN)
+    agent.says("Stop", last_assistant_message="Rotated. TODO: revoke the old tokens of logged-out users.")
+    agent.says("SessionEnd", reason="other")
+    kept(agent.live, project)
+    told = Agent(agent.live, agent.root, session="s2").says("SessionStart", source="startup")
+    assert told is not None
+    assert "revoke the old tokens" in told
+
+
+def test_the_start_of_a_project_nobody_knows_is_told_nothing(
+    live: Live, memory: Memory, git_repository: Callable[..., Any]
+) -> None:
+    agent = Agent(live, git_repository("empty").path)
+    assert agent.says("SessionStart", source="startup") is None
+    assert agent.says("UserPromptSubmit", prompt="Begin") is None
