@@ -68,10 +68,14 @@ async def take_hook(
     delivery = request.headers.get("x-graphmem-event", "")
     if not _DELIVERY.fullmatch(delivery):
         delivery = secrets.token_hex(16)
-    return _said(await run_in_threadpool(_taken, live, client, body, delivery, _moment(request)))
+    return _said(
+        await run_in_threadpool(_taken, live, client, body, delivery, _moment(request), _kept_out(request))
+    )
 
 
-def _taken(live: Live, client: str, body: bytes, delivery: str, at: float | None) -> dict[str, object]:
+def _taken(
+    live: Live, client: str, body: bytes, delivery: str, at: float | None, kept_out: dict[str, int]
+) -> dict[str, object]:
     try:
         raw = json.loads(body)
     except (ValueError, RecursionError):
@@ -81,7 +85,7 @@ def _taken(live: Live, client: str, body: bytes, delivery: str, at: float | None
         logger.warning("a hook call of %s was no JSON object and was passed over", client)
         return {}
     try:
-        return live.receive(client, raw, delivery, at)
+        return live.receive(client, raw, delivery, at, kept_out)
     except GraphMemError as error:
         logger.warning("a hook call of %s was answered with nothing: %s", client, error)
     except Exception:  # a hook must not disturb the agent, whatever befalls us
@@ -94,6 +98,17 @@ def _moment(request: Request) -> float | None:
         return float(request.headers["x-graphmem-at"])
     except (KeyError, ValueError):
         return None
+
+
+def _kept_out(request: Request) -> dict[str, int]:
+    """Return the counts of what the hook program took out of an event that it sent reduced."""
+    try:
+        raw = json.loads(request.headers.get("x-graphmem-redacted", "{}"))
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(raw, dict):
+        return {}
+    return {kind[:60]: count for kind, count in raw.items() if type(count) is int and 0 < count < 1_000_000}
 
 
 def _said(answer: dict[str, Any]) -> JSONResponse:

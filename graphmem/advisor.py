@@ -40,6 +40,7 @@ class _Session:
     told: set[str] = field(default_factory=set)
     seen: set[str] = field(default_factory=set)
     ahead: set[str] = field(default_factory=set)
+    reminded: set[str] = field(default_factory=set)
     is_loaded: bool = False
 
 
@@ -76,7 +77,9 @@ class Advisor:
         if project is None:
             return None
         if event.origin is Origin.CLEAR:  # what was told is out of the agent's sight
-            self._session(project, event.session).told.clear()
+            session = self._session(project, event.session)
+            session.told.clear()
+            session.reminded.clear()
         text = project.advice.opening(event.session, event.origin)
         return None if text is None else _told(project, event, delivery, Moment.SESSION_START, text)
 
@@ -84,6 +87,11 @@ class Advisor:
         project = self._places.of_folder(event.cwd)
         text = None if project is None else project.advice.remind(event.text, event.client)
         if project is None or text is None:
+            return None
+        session = self._session(project, event.session)
+        with session.lock:
+            text = _unheard(text, session.reminded)
+        if text is None:
             return None
         return _told(project, event, delivery, Moment.PROMPT, text)
 
@@ -174,3 +182,14 @@ def _told(project: Project, event: Event, delivery: str, moment: Moment, text: s
     """Return what is told of no file; it is remembered for its size."""
     note = NoteRow(delivery, event.at, event.session, event.turn, moment, "", (), len(text.encode()))
     return Told(Advice(moment, text), project.id, note)
+
+
+def _unheard(text: str, heard: set[str]) -> str | None:
+    """Return a block without the lines that the session heard before, None when nothing but its head is left.
+
+    What a client was told once stays in all its later requests.
+    """
+    head, *lines = text.split("\n")
+    fresh = [line for line in lines if line not in heard]
+    heard.update(fresh)
+    return "\n".join([head, *fresh]) if fresh else None

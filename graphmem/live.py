@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Mapping
 
@@ -20,8 +21,11 @@ from graphmem.memory import Memory
 from graphmem.places import Places
 from graphmem.recorder import DRILL, Recorder
 from graphmem.spool import Spool
+from graphmem.text import tokens
 
 _START_SECONDS = 0.1
+# Its dictionary takes longer to load than a hook waits.
+_FIRST_WORD = "预热"
 _TRIAL = Advice(Moment.READ, "?")
 
 log = logging.getLogger(__name__)
@@ -50,6 +54,7 @@ class Live:
         self._places = Places(memory)
         self._spool = Spool(memory.home.spool_folder)
         self._advisor = Advisor(self._places, hold)
+        threading.Thread(target=tokens, args=(_FIRST_WORD,), name="warm up", daemon=True).start()
         # What hooks left while no service ran is stored before the first answer, where that is quickly done.
         behind = self._spool.waiting()
         self._recorder = Recorder(memory, self._spool, self._places, adapters, clock)
@@ -65,7 +70,12 @@ class Live:
         return self._recorder.wait_drained(seconds)
 
     def receive(
-        self, client: str, raw: Mapping[str, object], delivery: str, at: float | None = None
+        self,
+        client: str,
+        raw: Mapping[str, object],
+        delivery: str,
+        at: float | None = None,
+        kept_out: Mapping[str, int] | None = None,
     ) -> dict[str, object]:
         """Take one hook call and return the client's JSON to answer it with.
 
@@ -74,6 +84,7 @@ class Live:
             raw: the hook's JSON, whole or reduced.
             delivery: names this call, so that it counts once however often it comes.
             at: when it was made, epoch seconds; now where it is not told.
+            kept_out: counts by kind of what was taken out before it came here.
 
         Raises:
             NotFoundError: a client nobody knows.
@@ -86,7 +97,7 @@ class Live:
             )
         now = self._clock()
         at = now if at is None or not 0 <= at <= now else at
-        redacted: dict[str, int] = {}
+        redacted = dict(kept_out or {})
         reduced = hook_program.reduced(dict(raw), redacted)
         line = hook_program.line(client, reduced, delivery, at, redacted)
         try:

@@ -199,3 +199,25 @@ def test_an_edit_shows_within_a_second_as_provisional(shop: Shop, eventually: Ca
     assert [item["id"] for item in final] == [found[0]["id"]]
     assert final[0]["files_modified"] == [TOKEN, REFRESH]
     assert "900 seconds" in final[0]["narrative"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"7", b"[1]", b"\xff\xfe", b"[" * 100_000, b'{"a": "\\ud800"}'], ids=repr
+)
+def test_a_hook_call_that_says_nothing_is_answered_with_nothing(service: Any, body: bytes) -> None:
+    for client in ("claude-code", "codex", "cursor"):
+        answer = service.client.post(f"/hooks/{client}", content=body)
+        assert (answer.status_code, answer.json()) == (200, {})
+
+
+def test_what_a_hook_took_out_before_it_sent_an_event_is_counted(
+    shop: Shop, eventually: Callable[..., Any]
+) -> None:
+    event = {"session_id": "r", "cwd": str(shop.root), "hook_event_name": "UserPromptSubmit", "prompt": "x"}
+    for counts in ('{"aws-key-id": 2, "odd": "x"}', "no json", "[]"):
+        header = {"X-GraphMem-Redacted": counts}
+        assert shop.service.client.post("/hooks/claude-code", json=event, headers=header).json() == {}
+    stats = eventually(
+        lambda: (found := shop.service.client.get(f"{shop.route}/stats").json())["redacted"] and found
+    )
+    assert stats["redacted"] == {"aws-key-id": 2}

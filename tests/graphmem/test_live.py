@@ -386,6 +386,8 @@ def test_a_prompt_is_told_what_was_said_before_and_has_to_do_with_it(agent: Agen
     assert told is not None
     assert "back up the database" in told
     assert other.says("UserPromptSubmit", prompt="Fix the typo in the heading") is None
+    # What a session heard once stays in the agent's sight.
+    assert other.says("UserPromptSubmit", prompt="Change the schema of the database once more") is None
 
 
 def test_a_session_hears_at_its_start_what_the_last_one_left_open(agent: Agent, project: Project) -> None:
