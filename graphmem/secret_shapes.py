@@ -89,7 +89,8 @@ _PARTS = {
     "BASE": r"[A-Za-z0-9+/=]",
     # Its alternatives begin with classes, which are tried much faster than letters of any case.
     "WORD": r"(?P<w>[Pp](?i:ass(?:word|wd|phrase|code)|wd)|[Pp](?<=[_-].)(?i:ass)"
-    r"|[Ss](?i:ecret(?:[ _-]?key)?)|[Tt](?i:oken)|[Cc](?i:redentials?|lient[ _-]?key)|[Aa](?i:(?:pi|ccess|uth|ccount)[ _-]?key)"
+    r"|[Ss](?i:ecret(?:[ _-]?key)?)|[Tt](?i:oken)|[Cc](?i:redentials?|lient[ _-]?key)"
+    r"|[Aa](?i:(?:pi|ccess|uth|ccount)[ _-]?key)"
     r"|[Pp](?i:rivate[ _-]?key)|[Ss](?i:igning[ _-]?key)|[Ee](?i:ncryption[ _-]?key)|[Mm](?i:aster[ _-]?key)"
     r"|[Ll](?i:icense[ _-]?key))(?i:[_-]?(?:base|value|prod|dev|test|staging|old|new|\d{1,2}))?",
     "SET": r"(?::?[ \t]{0,2}&?(?:'static )?[Ss]tr(?:ing)?[ \t]{0,2}(?==))?[ \t]{0,4}"
