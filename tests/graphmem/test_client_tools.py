@@ -51,6 +51,23 @@ def test_claude_code_edits_by_each_of_its_tools(tool: str) -> None:
     assert (event.kind, event.edits) == (EventKind.EDITED, (FileEdit("C:\\shop\\a.py"),))
 
 
+@pytest.mark.parametrize(
+    ("response", "change"),
+    [
+        ({"type": "create"}, ADDED),
+        ({"filePath": "/a.py", "originalFile": None}, ADDED),
+        ({"filePath": "/a.py", "originalFile": "x"}, FileChange.MODIFIED),
+        ({"filePath": "/a.py"}, FileChange.MODIFIED),
+        ({"type": "update", "originalFile": None}, FileChange.MODIFIED),
+        ("created", FileChange.MODIFIED),
+    ],
+)
+def test_a_file_that_was_not_there_before_is_added(response: object, change: FileChange) -> None:
+    raw = said("PostToolUse", tool_name="Write", tool_input={"file_path": "/a.py"}, tool_use_id="c")
+    raw["tool_response"] = response
+    assert only(CLAUDE, raw).edits == only(CLAUDE, reduced(raw)).edits == (FileEdit("/a.py", change),)
+
+
 def test_claude_code_reads_and_edits_notebooks() -> None:
     assert call(CLAUDE, "NotebookRead", notebook_path="/a.ipynb")[0].reads == ("/a.ipynb",)
     assert call(CLAUDE, "NotebookEdit", notebook_path="/a.ipynb")[0].edits == (FileEdit("/a.ipynb"),)
@@ -281,6 +298,11 @@ def test_an_edit_that_cursor_tells_by_two_hooks_is_the_same_file() -> None:
     by_kind = only(CURSOR, said("afterFileEdit", file_path="a.py"))
     assert (by_tool.edits, by_tool.turn) == (by_kind.edits, by_kind.turn)
     assert by_tool.key != by_kind.key
+
+
+def test_an_empty_answer_of_cursor_is_told_apart_from_the_stop() -> None:
+    keys = [only(CURSOR, said(event, text="")).key for event in ("afterAgentResponse", "stop")]
+    assert len(set(keys)) == 2
 
 
 @pytest.mark.parametrize(
