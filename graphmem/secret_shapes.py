@@ -79,13 +79,13 @@ kr-id  kr  000000-0000000  (?<![\w-])\d\d(?:0\d|1[0-2])[0-3]\d-[1-8]\d{6}(?![\w-
 card  card  0000000000000|0000 0000 0000 0|0000-0000-0000-0|0000 000000 0|0000-000000-0  (?<![\w.])(?<!\d-)
     (?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3}(?!\d))?|\d{4}([ -])\d{6}\2\d{4,5})(?!\w|[.-]\d)
 password  value  密码|口令|密钥|令牌|私钥|秘钥  (?P<w>密码|口令|密钥|令牌|私钥|秘钥)[^\s:：=＝，。；"']{0,8}?
-    ["'”」]{0,2}[ \t]{0,3}(?:是|为|成|[:：=＝])[ \t]{0,3}VALUE
+    ["'”」]{0,2}[ \t]{0,3}(?:(?P<s>是|为|成|[:：=＝])|(?=[ \t]))[ \t]{0,3}VALUE
 password  value  passw|passphrase|passcode|pwd|_pass|-pass|secret|token|credential|key
     (?:-(?P<o>-)[\w-]{0,20}?|(?=[acelmpstACELMPST]))WORD(?(o)(?:[ \t]{1,2}|=)|(?:\\?["'`\])]){0,3}
-    (?:SET|(?=[ \t]')))[ \t]{0,4}VALUE
+    (?:SET|(?=[ \t])(?:[ \t](?:to|was)(?=[ \t]))?))[ \t]{0,4}VALUE
 """
 _PARTS = {
-    "JUNK": r"(?:[\s\"'+,\\>#*|;(){}]|-(?!----)|[A-Za-z][\w-]{2,20}: [^\n\\]{0,100})",
+    "JUNK": r"(?:[\s\"'+,\\>#*|;(){}]|(?<=\\)[nrt]|-(?!----)|[A-Za-z][\w-]{2,20}: [^\n\\]{0,100})",
     "BASE": r"[A-Za-z0-9+/=]",
     # Its alternatives begin with classes, which are tried much faster than letters of any case.
     "WORD": r"(?P<w>[Pp](?i:ass(?:word|wd|phrase|code)|wd)|[Pp](?<=[_-].)(?i:ass)"
@@ -94,7 +94,7 @@ _PARTS = {
     r"|[Pp](?i:rivate[ _-]?key)|[Ss](?i:igning[ _-]?key)|[Ee](?i:ncryption[ _-]?key)|[Mm](?i:aster[ _-]?key)"
     r"|[Ll](?i:icense[ _-]?key))(?i:[_-]?(?:base|value|prod|dev|test|staging|old|new|\d{1,2}))?",
     "SET": r"(?::?[ \t]{0,2}&?(?:'static )?[Ss]tr(?:ing)?[ \t]{0,2}(?==))?[ \t]{0,4}"
-    r"(?:=>|:=|={1,3}|[：＝>]|:(?!:)|(?<=[ \t])is:?(?=[ \t])|,(?=[ \t]?[\"']))",
+    r"(?P<s>=>|:=|={1,3}|[：＝>为是]|:(?!:)|(?<=[ \t])is:?(?=[ \t])|(?<=[\"']),(?=[ \t]?[\"']))",
     "VALUE": r"(?P<q>\\?[\"'`])?(?P<v>(?(q)(?:(?!(?P=q))(?:\\.|[^\n])){3,400}+(?=(?P=q)|\Z|(?<=.{400}))"
     r"|[^\s\"'`<>，。；、！？（）“”\u4e00-\u9fff]{3,400}))",
 }
@@ -214,8 +214,22 @@ def _value(match: Match[str]) -> int:
     begun = value[:_JUDGED]
     if len(value) < 4 or _compiled(_HARMLESS).fullmatch(begun) or _compiled(_SENTENCE).search(begun):
         return 0
-    is_secret = _is_strong(begun) or (_names_password(match) and _is_password(match, begun))
+    if "s" in found and not (found["s"] or found.get("o") or found["q"]):
+        is_secret = _stands_out(match, begun)
+    else:
+        is_secret = _is_strong(begun) or (_names_password(match) and _is_password(match, begun))
     return len(value) if is_secret else 0
+
+
+def _stands_out(match: Match[str], value: str) -> bool:
+    """Whether a value that merely follows the word is like no other word; a hash is no secret here."""
+    if _compiled("[0-9a-f]{7,64}").fullmatch(value) or not _compiled(r"(?=\D*\d).{8}").match(value):
+        return False
+    has_cases = value.lower() != value != value.upper()
+    has_signs = bool(_compiled("[!@#$%^&*]").search(value))
+    is_setting = match["w"].isupper() and match["w"].isascii()
+    named = _names_password(match) and (has_cases or has_signs or is_setting)
+    return named or (len(value) >= 16 and _is_strong(value))
 
 
 def _names_password(match: Match[str]) -> bool:

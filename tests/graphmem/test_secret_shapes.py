@@ -1,7 +1,8 @@
 """The secret table on two sets of planted secrets and harmless lines, on hostile texts, and on itself.
 
 In the sets a secret stands between ⟦ and ⟧ in pieces, `*w36` for 36 random signs: none is in the tree.
-The second set was written before the table was tried on it; what it missed then is a kind of its own now.
+The second set, and the third of secrets alone, were each written before the table was tried on them; what was
+missed then (5 of 51, 8 of 52) is known by kinds now.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def leaks(clean: str, secret: str, text: str) -> bool:
 # ---- the sets ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["first", "second"])
+@pytest.mark.parametrize("name", ["first", "second", "third"])
 def test_every_planted_secret_is_found_whatever_signs_it_has(name: str) -> None:
     planted = lines(f"planted_{name}")
     missed = [
@@ -81,13 +82,13 @@ def test_of_two_hundred_harmless_lines_one_at_most_is_touched(name: str) -> None
     assert len(set(harmless)) >= 200
 
 
-@pytest.mark.parametrize("name", ["first", "second"])
+@pytest.mark.parametrize("name", ["first", "second", "third"])
 def test_all_lines_at_once_give_what_each_gives(name: str) -> None:
     texts = [grown(line, name)[0] for line in lines(f"planted_{name}")]
     assert redact("\n\n".join(texts))[0] == "\n\n".join(redact(text)[0] for text in texts)
 
 
-@pytest.mark.parametrize("name", ["first", "second"])
+@pytest.mark.parametrize("name", ["first", "second", "third"])
 def test_what_is_redacted_stays_as_it_is(name: str) -> None:
     for line in lines(f"planted_{name}"):
         clean = redact(grown(line, name)[0])[0]
