@@ -160,7 +160,7 @@ def test_with_a_body_that_cannot_be_read(service: Any, document: dict[str, Any],
             check(service.client.request(method, route, content=big), 413, operation)
             kind = {"Content-Type": "application/x-www-form-urlencoded"}
             check(service.client.request(method, route, content=b"a=b", headers=kind), 415, operation)
-    assert seen == 8
+    assert seen == 9
 
 
 def test_with_a_parameter_that_cannot_be_used(service: Any, document: dict[str, Any], project: str) -> None:
