@@ -105,10 +105,12 @@ class Project:
         """
         key = storable(id)
         with self._access.use() as files:
-            named = named_paths(files.journal.get(key))
+            observation = files.journal.get(key)
+            named = named_paths(observation)
             with files.follower.view() as view:
                 unseen = [path for path in named if view.uses(path) <= 1]
             files.journal.forget(key, self._access.clock(), unseen)
+            self.capture.drop(observation.session)
             files.follower.notify()
             files.follower.wait(_BUSY_FOR)
             files.curator.wipe()

@@ -7,6 +7,7 @@ Only the recorder's thread takes events; what is asked may be asked from any thr
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,6 +50,8 @@ class ProjectCapture:
         self._turns: dict[str, OpenTurn] | None = None
         self._told_at: dict[str, float] = {}
         self._untold: set[str] = set()
+        self._lock = threading.Lock()
+        self._dropped: set[str] = set()
         self._swept_at = 0.0
         # When each file of an open session was first read or changed.
         self._seen: dict[str, dict[str, float]] = {}
@@ -83,6 +86,11 @@ class ProjectCapture:
         """Return how often something was kept out, by kind."""
         with self._access.use() as files:
             return files.journal.captured.redactions()
+
+    def drop(self, session: str) -> None:
+        """Forget what a session is working on now: something of it was erased, and must not be told anew."""
+        with self._lock:
+            self._dropped.add(session)
 
     # ---- taking ---------------------------------------------------------------------------------
 
@@ -130,6 +138,10 @@ class ProjectCapture:
         return _Taking(files, resolver, dict(opened), self._seen, root, self._access.clock())
 
     def _opened(self, files: Opened) -> dict[str, OpenTurn]:
+        with self._lock:
+            dropped, self._dropped = self._dropped, set()
+        if dropped:
+            self._turns = None
         if self._turns is None:
             self._turns = {}
             for session, text in files.journal.captured.turns().items():

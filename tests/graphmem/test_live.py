@@ -408,3 +408,17 @@ def test_the_start_of_a_project_nobody_knows_is_told_nothing(
     agent = Agent(live, git_repository("empty").path)
     assert agent.says("SessionStart", source="startup") is None
     assert agent.says("UserPromptSubmit", prompt="Begin") is None
+
+
+def test_work_that_was_forgotten_while_it_went_on_is_not_told_anew(
+    agent: Agent, project: Project, clock: Any
+) -> None:
+    agent.says("UserPromptSubmit", prompt="A thing to forget")
+    agent.uses("Edit", TOKEN)
+    (found,) = kept(agent.live, project)
+    assert found.provisional
+    project.forget(found.id)
+    agent.uses("Edit", SESSION)
+    agent.says("Stop", last_assistant_message="Done.")
+    clock.passes(60)
+    assert all(item.intent != "A thing to forget" for item in kept(agent.live, project))
