@@ -102,6 +102,7 @@ def _run(
     waiting = iter(commits)
     commit = next(waiting, None)
     started: set[str] = set()
+    last = {event["s"]: number for number, event in enumerate(events)}
     for number, event in enumerate(events):
         at = _at(event["ts"])
         batch = []
@@ -119,6 +120,8 @@ def _run(
             live.wait_recorded(60)
             project.wait_visible()
             _send(replay, live, session, number, **call)
+        if last[event["s"]] == number:
+            _send(replay, live, session, number, hook_event_name="SessionEnd", reason="other")
         changed = event["op"] != "read"
         replay.steps[session].append((replay.now, event["p"], changed))
         replay.edited.update([event["p"]] if changed else [])

@@ -29,6 +29,7 @@ MIGRATION = """
     CREATE TABLE event_key (hash INTEGER PRIMARY KEY);
     CREATE TABLE open_turn (session TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE begun (session TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE ended (session TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE note (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at REAL NOT NULL, session TEXT NOT NULL,
         turn TEXT NOT NULL, moment TEXT NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL,
@@ -118,7 +119,7 @@ class Batch:
     """What a stretch of events leads to.
 
     `turns` are encoded open turns by session, None for one that is over. `begun` are sessions that began
-    afresh. `redacted` are counts by kind.
+    afresh, `ended` says of sessions whether they have ended or go on again. `redacted` are counts by kind.
     """
 
     keys: Sequence[str] = ()
@@ -128,6 +129,7 @@ class Batch:
     outcomes: Sequence[Outcome] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
     begun: Sequence[str] = ()
+    ended: Mapping[str, bool] = field(default_factory=dict)
 
 
 class Captured:
@@ -174,6 +176,13 @@ class Captured:
             connection.executemany(
                 "INSERT OR IGNORE INTO begun VALUES (?)", [(storable(session),) for session in batch.begun]
             )
+            for session, is_over in batch.ended.items():
+                change = (
+                    "INSERT OR IGNORE INTO ended VALUES (?)"
+                    if is_over
+                    else "DELETE FROM ended WHERE session = ?"
+                )
+                connection.execute(change, (storable(session),))
             _put_notes(connection, batch.notes)
             _put_outcomes(connection, batch.outcomes, received_at)
             _put_redactions(connection, batch.redacted)
@@ -199,6 +208,12 @@ class Captured:
         with self._database.read() as connection:
             query = "SELECT 1 FROM begun WHERE session = ?"
             return connection.execute(query, (storable(session),)).fetchone() is not None
+
+    def ended(self, sessions: Iterable[str]) -> set[str]:
+        """Return those of these sessions that were told to have ended and did not go on."""
+        with self._database.read() as connection:
+            rows = chunked(connection, "SELECT session FROM ended WHERE session IN ({})", sessions)
+        return {session for (session,) in rows}
 
     def add_redactions(self, counts: Mapping[str, int]) -> None:
         """Count what was redacted, by kind."""

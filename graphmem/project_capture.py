@@ -23,8 +23,8 @@ from graphmem.identity import PathResolver
 from graphmem.model import Observation
 from graphmem.opened import Opened
 
-PROVISIONAL_EVERY = 1.0
-"""Seconds between two tellings of a turn that is still being worked on."""
+PROVISIONAL_EVERY = 0.5
+"""Seconds between two tellings of a turn that is still being worked on; each edit shows within a second."""
 _NOTES_OF_A_SESSION = 200
 _SESSIONS = 200
 _SWEEP_EVERY = 3_600.0
@@ -155,8 +155,9 @@ class ProjectCapture:
         """Write everything in one transaction, and remember what is open now."""
         pending = (taking.changed | self._untold) & taking.turns.keys()
         ready = {session for session in pending if self._may_tell(session)}
-        shown = [draft for session in sorted(ready) if (draft := current(taking.turns[session])) is not None]
-        observations = taking.observations([*taking.drafts, *shown])
+        drafts = {session: current(taking.turns[session]) for session in sorted(ready)}
+        shown = {session: draft for session, draft in drafts.items() if draft is not None}
+        observations = taking.observations([*taking.drafts, *shown.values()])
         now = self._access.clock()
         seen, elsewhere = files.workspace.sightings(observations, now)
         files.journal.captured.settle(
@@ -168,6 +169,7 @@ class ProjectCapture:
                 outcomes=tuple(taking.outcomes),
                 redacted=taking.redacted,
                 begun=tuple(taking.begun),
+                ended=taking.ended,
             ),
             now,
             sighted=seen,
@@ -175,7 +177,7 @@ class ProjectCapture:
         )
         self._turns = taking.turns
         self._untold = pending - ready
-        for session in ready:
+        for session in shown:
             self._told_at[session] = time.monotonic()
         for session in self._told_at.keys() - taking.turns.keys():
             del self._told_at[session]
@@ -217,6 +219,7 @@ class _Taking:
         self.outcomes: list[Outcome] = []
         self.redacted: dict[str, int] = {}
         self.begun: list[str] = []
+        self.ended: dict[str, bool] = {}
 
     @property
     def _captured(self) -> Captured:
@@ -237,6 +240,11 @@ class _Taking:
             self.redacted[kind] = self.redacted.get(kind, 0) + count
         if not self._captured.captures(event.session):
             return
+        match event.kind:
+            case EventKind.SESSION_ENDED:
+                self.ended[event.session] = True
+            case EventKind.SESSION_STARTED | EventKind.PROMPT:
+                self.ended[event.session] = False
         event = self._resolved(event)
         if event.phase is Phase.DONE:
             self._follow_up(event, notes)

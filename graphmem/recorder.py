@@ -23,7 +23,7 @@ from graphmem.places import Places
 from graphmem.project_capture import Arrival
 from graphmem.spool import Spool, Spooled
 
-TICK = 1.0
+TICK = 0.25
 """Seconds between two looks at open turns, and at what others have spooled."""
 _MOMENTS = frozenset(Moment)
 _PAUSES = (0.2, 0.5, 2.0)

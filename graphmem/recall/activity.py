@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from graphmem.captured import Captured
 from graphmem.concepts import GIVEN, observation_concepts, presentable
 from graphmem.instant import DAY, HOUR, to_iso
 from graphmem.model import (
@@ -24,6 +25,7 @@ from graphmem.model import (
 )
 from graphmem.nodes import NodeTable, number_of
 from graphmem.postings import View
+from inference.lineage import Change
 
 WINDOW_DAYS = 30
 ACTIVE_HOURS = 2
@@ -103,9 +105,31 @@ def active(view: View, files: dict[int, str], now: float, session: str | None) -
     return tuple(sorted(latest.values(), key=lambda entry: (-entry.at, entry.session, entry.path)))
 
 
-def live(view: View, sessions: Sequence[ActiveSession]) -> tuple[ActiveSession, ...]:
-    """Return those of these sessions that go on: a sitting read from a history ended with its commits."""
-    return tuple(session for session in sessions if not view.is_sitting(session.session))
+def live(
+    view: View, sessions: Sequence[ActiveSession], captured: Captured | None
+) -> tuple[ActiveSession, ...]:
+    """Return those of these sessions that go on.
+
+    A sitting read from a history ended with its commits; of agents' sessions `captured` knows which have
+    ended.
+    """
+    ended = set() if captured is None else captured.ended({session.session for session in sessions})
+    return tuple(
+        session
+        for session in sessions
+        if session.session not in ended and not view.is_sitting(session.session)
+    )
+
+
+def changed_by(view: View, files: Sequence[int], sessions: Collection[str], now: float) -> bool:
+    """Return whether one of these sessions changed, and not merely read, one of these files lately."""
+    rows = view.connection.execute(
+        "SELECT DISTINCT session.name FROM touch JOIN observation ON observation.seq = touch.occasion"
+        " JOIN session ON session.id = observation.session"
+        f" WHERE file IN ({','.join('?' * len(files))}) AND touch.at > ? AND touch.at <= ? AND change != ?",
+        (*files, now - ACTIVE_HOURS * HOUR, min(now, view.as_of), Change.READ),
+    )
+    return any(name in sessions for (name,) in rows)
 
 
 def contracts(view: View, files: Sequence[int]) -> tuple[ContractAtStake, ...]:

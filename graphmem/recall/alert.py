@@ -7,9 +7,11 @@ likely companion.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from graphmem.captured import Captured
 from graphmem.journal import Journal
 from graphmem.model import ActiveSession, Affected, FileStatus, Recent
 from graphmem.postings import View
@@ -42,6 +44,7 @@ class Goings:
 
     active: Sequence[ActiveSession]
     contracts: Sequence[activity.ContractAtStake]
+    captured: Captured | None
 
 
 def alert(
@@ -58,14 +61,15 @@ def alert(
     or edited already, which are not named.
     """
     found = survey(view, question, now, missing, journal)
-    return judged(view, found, goings(view, found, now), now, missing, seen)
+    return judged(view, found, goings(view, found, now, journal), now, missing, seen)
 
 
-def goings(view: View, found: Surroundings, now: float) -> Goings:
-    """Return what goes on around the files."""
+def goings(view: View, found: Surroundings, now: float, journal: Journal | None = None) -> Goings:
+    """Return what goes on around the files; of the past nobody knows which sessions had ended by then."""
     return Goings(
         activity.active(view, found.near(), now, found.question.session),
         activity.contracts(view, found.ids),
+        None if journal is None or view.as_of != math.inf else journal.captured,
     )
 
 
@@ -86,9 +90,15 @@ def judged(
     likely = [entry for entry in _likely(view, found) if entry.path not in seen and entry.path not in bound]
     subject = {file.path for file in found.known}
     places = subject | bound | {entry.path for entry in likely}
-    live = activity.live(view, around.active)
+    live = activity.live(view, around.active, around.captured)
     active = tuple(session for session in live if session.path in places)
-    is_shared = found.question.session is not None and any(session.path in subject for session in active)
+    # That somebody else only reads it is no news; who asks without a session may be any of them.
+    others = {session.session for session in active if session.path in subject}
+    is_shared = (
+        found.question.session is not None
+        and bool(others)
+        and activity.changed_by(view, found.ids, others, now)
+    )
     contracts = sorted(around.contracts, key=lambda at_stake: not at_stake.is_outdated)
     is_outdated = bool(contracts) and contracts[0].is_outdated
     if not (confirmed or likely or is_shared or is_outdated):

@@ -40,7 +40,7 @@ def impact(
     status = found.standing.status
     if not found.known:
         return Impact(path, status, reason, None, now, paths, degraded=degraded)
-    around = goings(view, found, now)
+    around = goings(view, found, now, journal)
     recent = activity.recent(view, found.ids, now)
     told = judged(view, found, around, now, missing, recent=recent)
     following = [NextFile(file.path, score) for file, score in found.upcoming]

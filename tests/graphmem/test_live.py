@@ -422,3 +422,26 @@ def test_work_that_was_forgotten_while_it_went_on_is_not_told_anew(
     agent.says("Stop", last_assistant_message="Done.")
     clock.passes(60)
     assert all(item.intent != "A thing to forget" for item in kept(agent.live, project))
+
+
+def test_another_session_that_changed_the_file_and_goes_on_is_told_of(
+    agent: Agent, project: Project, clock: Any
+) -> None:
+    other = Agent(agent.live, agent.root, session="s2", prompt="p2")
+    other.says("UserPromptSubmit", prompt="Rework")
+    other.uses("Read", "src/lonely.py")
+    kept(agent.live, project)
+    # Reading alone is no news, a change is, and none any more when its session has ended.
+    assert agent.uses("Read", "src/lonely.py", "PreToolUse", call="c1") is None
+    other.uses("Edit", "src/lonely.py")
+    kept(agent.live, project)
+    told = agent.uses("Read", "src/lonely.py", "PreToolUse", call="c2")
+    assert told is not None
+    assert "s2" in told
+    other.says("SessionEnd", reason="other")
+    kept(agent.live, project)
+    third = Agent(agent.live, agent.root, session="s3", prompt="p3")
+    assert third.uses("Read", "src/lonely.py", "PreToolUse") is None
+    other.says("SessionStart", source="resume")
+    kept(agent.live, project)
+    assert third.uses("Read", "src/lonely.py", "PreToolUse", call="c4") is not None
