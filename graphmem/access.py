@@ -21,6 +21,7 @@ from graphmem.journal import Journal
 from graphmem.opened import JOURNAL, Opened
 from graphmem.postings import View
 from graphmem.registry import Registry
+from graphmem.traffic import Traffic
 
 T = TypeVar("T")
 
@@ -32,6 +33,7 @@ class Ground:
     """What all projects of a memory stand on.
 
     `ignore` are globs of files that get no edges; `rebuilding` is held by the one project that loads a graph.
+    `traffic` tells when questions are being asked.
     """
 
     home: Home
@@ -39,6 +41,7 @@ class Ground:
     clock: Callable[[], float]
     ignore: tuple[str, ...]
     rebuilding: threading.Lock
+    traffic: Traffic
 
 
 class Access:
@@ -50,7 +53,8 @@ class Access:
         self.clock = ground.clock
         self.ignore = ground.ignore
         self.folder = ground.home.project_folder(id)
-        self._curation = Curation(id, ground.ignore, ground.rebuilding)
+        self._curation = Curation(id, ground.ignore, ground.rebuilding, ground.traffic)
+        self._traffic = ground.traffic
         self._opened = opened
         self._lock = threading.Lock()
         self._files: Opened | None = None
@@ -90,6 +94,7 @@ class Access:
 
         `patience` are the seconds it waits for a rebuild that is under way, see `Follower.view`.
         """
+        self._traffic.passes()
         with self.use() as files:
             try:
                 with files.follower.view(as_of, patience) as view:

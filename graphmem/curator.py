@@ -27,6 +27,7 @@ from graphmem.modules import graph_modules, has_modules, regroup
 from graphmem.promotion import promote, settle_verdicts
 from graphmem.store.files import GraphFiles
 from graphmem.store.port import NOT_CURED, GraphChange, GraphFault, GraphStore
+from graphmem.traffic import Traffic
 
 DEBOUNCE = 30.0
 """Seconds between two runs in the background; imports are followed at once."""
@@ -34,7 +35,6 @@ IDLE = 600.0
 """Seconds after which a graph that nobody asks is closed."""
 _PAUSES = (0.1, 1.0, 5.0)
 _LONG = 600.0
-_BREATH = 0.02
 _NEXT_TRY = 60.0
 _UNDER_WAY = "the graph is being built from the history; ask again in a moment"
 
@@ -46,12 +46,13 @@ class Curation:
     """What one project's curator works by.
 
     `ignore` are globs of files that get no edges, `rebuilding` lets one project at a time load a graph, so
-    that a fault that hits all of them does not become a storm.
+    that a fault that hits all of them does not become a storm. `traffic` tells when somebody is being served.
     """
 
     project: str
     ignore: tuple[str, ...]
     rebuilding: threading.Lock
+    traffic: Traffic
 
 
 class Curator:
@@ -123,12 +124,16 @@ class Curator:
 
     def _calibrate(self) -> None:
         if self._follower.behind() is None and calibration.is_due(self._journal):
-            calibration.calibrate(self._journal, self._follower.view, self._breathe)
+            traffic = self._curation.traffic
+            with traffic.turn(self._pause) as mine:
+                if mine:
+                    calibration.calibrate(
+                        self._journal, self._follower.view, lambda: traffic.gives_way(self._pause)
+                    )
 
-    def _breathe(self) -> bool:
-        """Leave the machine to others for a moment; return whether it is time to end."""
+    def _pause(self, seconds: float) -> bool:
         with self._state:
-            return self._state.wait_for(lambda: self._stopping, _BREATH)
+            return self._state.wait_for(lambda: self._stopping, seconds)
 
     # ---- promotion ------------------------------------------------------------------------------
 

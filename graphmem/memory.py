@@ -20,6 +20,7 @@ from graphmem.home import Home, default_home
 from graphmem.model import ProjectInfo
 from graphmem.project import Project
 from graphmem.registry import Registry
+from graphmem.traffic import Traffic
 
 __all__ = ["Memory", "Project"]
 
@@ -62,7 +63,7 @@ class Memory:
         except BaseException:
             self._hold.release()
             raise
-        self._ground = Ground(self.home, self._registry, clock, tuple(ignore), threading.Lock())
+        self._ground = Ground(self.home, self._registry, clock, tuple(ignore), threading.Lock(), Traffic())
         self._max_open = max_open
         self._lock = threading.Lock()
         self._projects: dict[str, Project] = {}

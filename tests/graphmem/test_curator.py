@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from graphmem import Memory, Project, curator, follower, project_graph, projection
+from graphmem import Memory, Project, curator, follower, project_graph, projection, traffic
+from graphmem.calibration import Threshold, thresholds
 from graphmem.errors import UnavailableError
 from graphmem.graph import Decision, Declaration, EdgeFilter, EdgeStatus, Relation, VerdictKind
 from graphmem.opened import Opened
@@ -79,6 +80,23 @@ def test_edges_appear_by_themselves_after_an_import(shop: Project, tmp_path: Pat
         return shop._access.ask(lambda view, _: view.connection.execute(count).fetchone()[0] == 1)
 
     wait_until(promoted)
+
+
+def test_the_threshold_is_held_against_the_past_after_an_import(
+    shop: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traffic, "_LOOK", 0.0)
+    items = [work(1) | {"id": f"o{n}", "session": f"s{n}", "at": 1_700_000_000 + 60 * n} for n in range(110)]
+    (tmp_path / "work.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+    shop.import_jsonl(str(tmp_path / "work.jsonl"))
+
+    def kept() -> list[Threshold]:
+        with shop._access.use() as files:
+            return thresholds(files.journal)
+
+    wait_until(lambda: kept() != [])
+    (found,) = kept()
+    assert (found.questions, found.observations, found.at) == (218, 110, 1_700_000_000 + 60 * 109)
 
 
 def test_a_question_does_not_wait_for_a_long_run_which_goes_on_by_itself(
