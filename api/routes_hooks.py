@@ -22,6 +22,7 @@ from api.problems import ProblemKind
 from graphmem.clients.roster import ADAPTERS
 from graphmem.errors import GraphMemError, NotFoundError
 from graphmem.live import Live
+from graphmem.spool import counts
 
 router = APIRouter(prefix="/hooks", tags=["hooks"])
 
@@ -103,12 +104,9 @@ def _moment(request: Request) -> float | None:
 def _kept_out(request: Request) -> dict[str, int]:
     """Return the counts of what the hook program took out of an event that it sent reduced."""
     try:
-        raw = json.loads(request.headers.get("x-graphmem-redacted", "{}"))
+        return counts(json.loads(request.headers.get("x-graphmem-redacted", "{}")))
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(raw, dict):
-        return {}
-    return {kind[:60]: count for kind, count in raw.items() if type(count) is int and 0 < count < 1_000_000}
 
 
 def _said(answer: dict[str, Any]) -> JSONResponse:

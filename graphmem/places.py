@@ -12,7 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 
-from graphmem.errors import GraphMemError, InvalidInputError, NotFoundError
+from graphmem.errors import GraphMemError, InvalidInputError, NotFoundError, StorageError
 from graphmem.memory import Memory, Project
 from graphmem.spelling import absolute
 from graphmem.whereabouts import own_checkout
@@ -61,6 +61,8 @@ class Places:
             return self._memory.project(folder)
         except NotFoundError:
             pass
+        except StorageError:  # not to be had now is not nowhere
+            raise
         except GraphMemError:
             return None
         try:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from graphmem.captured import NoteRow
@@ -152,23 +153,36 @@ class Recorder:
             self.notify()
 
     def _has_open_turns(self, id: str, now: float) -> bool:
+        """Look at a project's open turns; whatever keeps it from that must not hold up the others."""
         try:
             return self._memory.project_of_id(id).capture.tick(now)
         except NotFoundError:
             return False
+        except StorageError as fault:
+            if not self._refused.get(id):
+                log.error("the open turns of %s wait: %s", id, fault)
+            self._refused[id] = self._refused.get(id, 0) + 1
+            return True
+        except Exception:  # told again by its next event
+            log.exception("the open turns of %s were passed over", id)
+            return False
 
     def _take(self, lines: Sequence[Spooled]) -> None:
+        """Store lines; what can't be written now is raised, one we can't cope with is passed over."""
         try:
             self._store(lines)
-        except GraphMemError:
+        except StorageError:
             raise
-        except Exception:
-            if len(lines) == 1:
-                # One line we can't cope with must not hold up all that come after it.
-                log.exception("an event of %s was passed over", lines[0].client or "the service")
+        except Exception as fault:
+            if len(lines) > 1:  # all but that one are to be stored
+                middle = len(lines) // 2
+                self._take(lines[:middle])
+                self._take(lines[middle:])
                 return
-            for line in lines:
-                self._take([line])
+            unforeseen = None if isinstance(fault, GraphMemError) else fault
+            log.error(
+                "a line of %s was passed over: %s", lines[0].client[:60] or "ours", fault, exc_info=unforeseen
+            )
 
     def _store(self, lines: Sequence[Spooled]) -> None:
         loads: dict[str, _Load] = {}
@@ -236,7 +250,8 @@ class Recorder:
                 projects[owner.id] = owner
                 edits.setdefault(owner.id, []).append(edit)
         for id in self._also_in(event, projects):
-            projects.setdefault(id, self._memory.project_of_id(id))
+            with suppress(NotFoundError):
+                projects.setdefault(id, self._memory.project_of_id(id))
         for id, project in projects.items():
             words = home is not None and id == home.id
             yield (

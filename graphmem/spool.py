@@ -16,12 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphmem import hook_program
+from graphmem.errors import StorageError
 
 FILE_NAME = "events.jsonl"
 _ACTIVE_NAME = "active.json"
 _ASIDE_NAME = "set-aside.jsonl"
 _MOST_BYTES = 1024 * 1024
 _LONGEST_LINE = 256 * 1024
+_LAST_MOMENT = 253_402_300_800.0  # the year 10000
+_MOST_COUNT = 1_000_000
 
 log = logging.getLogger(__name__)
 
@@ -111,13 +114,21 @@ class Spool:
             log.warning("%s can't be written: %s", self._active, fault.strerror)
 
     def set_aside(self, lines: Sequence[Spooled]) -> None:
-        """Keep lines out of the way of the others until the next start; bounded as the spool itself."""
-        for line in lines:
-            try:
-                hook_program.append(str(self._aside), b"\n" + line.raw + b"\n")
-            except OSError as fault:
-                log.error("%s can't be written: %s", self._aside, fault.strerror)
-                return
+        """Keep lines out of the way of the others until the next start; bounded as the spool itself.
+
+        Raises:
+            StorageError: the disk is full or not writable; the lines must stay where they are.
+        """
+        kept = 0
+        try:
+            for line in lines:
+                kept += hook_program.append(str(self._aside), b"\n" + line.raw + b"\n")
+        except OSError as fault:
+            raise StorageError(
+                f"{self._aside} can't be written ({fault.strerror}); free some space or check its folder."
+            ) from fault
+        if kept < len(lines):
+            log.error("%s is full: %d lines are given up", self._aside, len(lines) - kept)
 
     def take_back(self) -> None:
         """Put what was set aside back, to be tried again; what comes twice is known by id."""
@@ -161,14 +172,20 @@ def _parsed(line: bytes) -> Spooled | None:
     except (ValueError, RecursionError):
         return None
     match raw:
-        case {"id": str(id), "at": int() | float() as at, "note": dict() as note}:
+        case {"id": str(id), "at": int() | float() as at} if abs(at) < _LAST_MOMENT:
+            pass
+        case _:
+            return None
+    match raw:
+        case {"note": dict() as note}:
             return Spooled(id, float(at), note=note, raw=line)
-        case {"id": str(id), "at": int() | float() as at, "client": str(client), "event": dict() as event}:
-            return Spooled(id, float(at), client, event, _counts(raw.get("redacted")), raw=line)
+        case {"client": str(client), "event": dict() as event}:
+            return Spooled(id, float(at), client, event, counts(raw.get("redacted")), raw=line)
     return None
 
 
-def _counts(raw: object) -> dict[str, int]:
+def counts(raw: object) -> dict[str, int]:
+    """Return how often something was taken out, by kind, as told; what is no such count is left out."""
     if not isinstance(raw, dict):
         return {}
-    return {str(kind): count for kind, count in raw.items() if isinstance(count, int)}
+    return {kind[:60]: count for kind, count in raw.items() if type(count) is int and 0 < count < _MOST_COUNT}
