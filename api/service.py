@@ -222,6 +222,7 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
             settings.home, purpose="serve", ignore=settings.ignore, max_open=settings.open_graphs
         ) as memory,
         closing(listen(settings.port)) as listener,
+        _log_file(home),
         _live(memory, settings) as live,
     ):
         port: int = listener.getsockname()[1]
@@ -252,13 +253,12 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
             h11_max_incomplete_event_size=_HEAD_BYTES,
             timeout_graceful_shutdown=_GRACEFUL_SECONDS,
         )
-        with _log_file(home):
-            try:
-                Server(config, started, ending).run(sockets=[listener])
-            finally:
-                app.state.imports.join(_IMPORT_SECONDS)
-                home.remove_service(record.pid)
-                logger.info("stopped")
+        try:
+            Server(config, started, ending).run(sockets=[listener])
+        finally:
+            app.state.imports.join(_IMPORT_SECONDS)
+            home.remove_service(record.pid)
+            logger.info("stopped")
 
 
 @contextmanager
