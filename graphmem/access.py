@@ -100,7 +100,7 @@ class Access:
                 with files.follower.view(as_of, patience) as view:
                     return question(view, files)
             except DamageError:
-                with files.follower.view(as_of) as view:
+                with files.follower.view(as_of, patience) as view:
                     return question(view, files)
 
     def count(self) -> int:

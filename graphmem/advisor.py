@@ -1,7 +1,8 @@
 """Owns what an agent is told, and when: at a start, at a prompt, before a file is changed; each once.
 
-It is not the wording (that is `graphmem.recall`) nor the client's JSON (that is `graphmem.clients`). What
-was told in a session is kept in its project's journal, so that a restart repeats nothing.
+It is not the wording (that is `graphmem.recall`) nor the client's JSON (that is `graphmem.clients`). The
+notes of a session are kept in its project's journal, so that a restart repeats none; lines of reminders are
+known only as long as the process lives.
 """
 
 from __future__ import annotations
@@ -76,10 +77,12 @@ class Advisor:
         project = self._places.of_folder(event.cwd)
         if project is None:
             return None
-        if event.origin is Origin.CLEAR:  # what was told is out of the agent's sight
+        if event.origin is Origin.CLEAR:  # what was told and read is out of the agent's sight
             session = self._session(project, event.session)
-            session.told.clear()
-            session.reminded.clear()
+            with session.lock:
+                for known in (session.told, session.seen, session.reminded):
+                    known.clear()
+                session.is_loaded = True
         text = project.advice.opening(event.session, event.origin)
         return None if text is None else _told(project, event, delivery, Moment.SESSION_START, text)
 
@@ -104,16 +107,15 @@ class Advisor:
         for project, paths in self._by_project(changed or event.reads, event.cwd):
             session = self._session(project, event.session)
             with session.lock:
-                self._load(project, event.session, session)
+                tells = carries and self._is_loaded(project, event.session, session)
                 names = project.advice.named(paths, event.cwd)
                 told = None
-                if carries and event.call not in session.ahead:
+                if tells and event.call not in session.ahead:
                     told = self._alert(event, project, session, names, moment, delivery)
                 session.ahead.discard(event.call)
-                if carries and event.phase is Phase.AHEAD and event.call:
-                    if (
-                        len(session.ahead) >= _CALLS
-                    ):  # of calls that failed or were refused nothing more comes
+                if tells and event.phase is Phase.AHEAD and event.call:
+                    # Of calls that failed or were refused nothing more comes.
+                    if len(session.ahead) >= _CALLS:
                         session.ahead.clear()
                     session.ahead.add(event.call)
                 session.seen.update(names)
@@ -170,12 +172,16 @@ class Advisor:
                 self._sessions.popitem(last=False)
         return session
 
-    def _load(self, project: Project, name: str, session: _Session) -> None:
-        """Remember what was told before this process began."""
+    def _is_loaded(self, project: Project, name: str, session: _Session) -> bool:
+        """Return whether it is known what was told before this process began; it is read at the first need."""
         if not session.is_loaded:
+            touched = project.advice.touched(name)
+            if touched is None:
+                return False
             session.told.update(state.note.path for state in project.capture.notes(name))
-            session.seen.update(project.capture.touched(name))
+            session.seen.update(touched)
             session.is_loaded = True
+        return True
 
 
 def _told(project: Project, event: Event, delivery: str, moment: Moment, text: str) -> Told:

@@ -1,7 +1,7 @@
 """Owns what an agent is told about one project unasked: the note on files, reminders, a session's opening.
 
 It is not when it is told (that is `graphmem.advisor`) nor the words (`graphmem.recall`). An agent waits for
-each answer: what can't be told at once, as while the history is read anew, is not told.
+each answer: what can't be told at once, as while the history is read anew, is None and not told.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ProjectAdvice:
     def named(self, paths: Sequence[str], cwd: str | None) -> list[str]:
         """Return the project's names of these paths, each once; what lies outside is left out."""
         found: dict[str, None] = {}
-        with self._access.use() as files, files.workspace.reading() as resolver:
+        with self._access.use() as files, files.workspace.reading(_PATIENCE) as resolver:
             for path in paths:
                 try:
                     name = resolver.resolve(path, cwd)
@@ -44,6 +44,22 @@ class ProjectAdvice:
                 if name is not None:
                     found[name] = None
         return list(found)
+
+    def touched(self, session: str) -> set[str] | None:
+        """Return the files that a session has read or changed, as far as that is stored."""
+
+        def answer(view: View, files: Opened) -> set[str] | None:
+            if files.follower.behind() is not None:
+                return None
+            rows = view.connection.execute(
+                "SELECT DISTINCT path.name FROM touch JOIN observation USING (seq)"
+                " JOIN session ON session.id = observation.session JOIN file ON file.id = touch.file"
+                " JOIN path ON path.id = file.path WHERE session.name = ?",
+                (storable(session),),
+            )
+            return {path for (path,) in rows}
+
+        return self._ask(answer)
 
     def alert(
         self,

@@ -63,20 +63,6 @@ class ProjectCapture:
         with self._access.use() as files:
             return files.journal.captured.notes(session, _NOTES_OF_A_SESSION)
 
-    def touched(self, session: str) -> set[str]:
-        """Return the files that a session has read or changed, as far as that is stored."""
-        return self._access.ask(
-            lambda view, _: {
-                path
-                for (path,) in view.connection.execute(
-                    "SELECT DISTINCT path.name FROM touch JOIN observation USING (seq)"
-                    " JOIN session ON session.id = observation.session JOIN file ON file.id = touch.file"
-                    " JOIN path ON path.id = file.path WHERE session.name = ?",
-                    (session,),
-                )
-            }
-        )
-
     def help_counts(self) -> HelpCounts:
         """Return how many notes were given and how they turned out."""
         with self._access.use() as files:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from graphmem.database import DamageError
 from graphmem.errors import UnavailableError
-from graphmem.follower import Follower
+from graphmem.follower import PATIENCE, Follower
 from graphmem.identity import PathResolver
 from graphmem.instant import HOUR
 from graphmem.journal import Journal
@@ -37,9 +37,12 @@ class Workspace:
         self._roots: tuple[str, ...] = ()
 
     @contextmanager
-    def reading(self) -> Iterator[PathResolver]:
-        """Yield the resolver of the project's paths; names told to `remember` meanwhile are known at once."""
-        self._follower.await_start()
+    def reading(self, patience: float = PATIENCE) -> Iterator[PathResolver]:
+        """Yield the resolver of the project's paths; names told to `remember` meanwhile are known at once.
+
+        `patience` are the seconds it waits for a rebuild, before whose end not all names are known.
+        """
+        self._follower.await_start(patience)
         with self._lock:
             if not self._readers and not self._follower.lag():
                 self._fresh.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,6 +104,27 @@ def test_a_file_of_no_strong_link_is_told_nothing(agent: Agent) -> None:
 def test_what_the_session_has_read_already_is_not_named(agent: Agent) -> None:
     assert agent.uses("Read", SESSION, "PreToolUse") is not None
     assert agent.uses("Read", TOKEN, "PreToolUse") is None
+
+
+def test_while_the_history_is_read_anew_a_hook_is_answered_at_once_with_nothing(
+    agent: Agent, project: Project
+) -> None:
+    with project._access.use() as files, ThreadPoolExecutor(1) as hook:
+        with files.follower.file() as derived, derived.write():
+            files.follower.rebuild()  # it can't get on while somebody writes
+            told = [hook.submit(agent.uses, "Read", TOKEN, "PreToolUse", call).result(5) for call in "ab"]
+        assert told == [None, None]
+        assert files.follower.wait(20)
+    assert agent.uses("Read", TOKEN, "PreToolUse", "c") is not None
+
+
+def test_what_was_read_before_a_clear_is_named_again(agent: Agent) -> None:
+    assert agent.uses("Read", SESSION, "PreToolUse") is not None
+    assert agent.uses("Read", TOKEN, "PreToolUse") is None
+    agent.says("SessionStart", source="clear")
+    told = agent.uses("Read", TOKEN, "PreToolUse", "again")
+    assert told is not None
+    assert SESSION in told
 
 
 def test_a_sub_agent_is_not_told_what_its_parent_was(agent: Agent) -> None:
