@@ -173,7 +173,7 @@ class Advisor:
         return session
 
     def _is_loaded(self, project: Project, name: str, session: _Session) -> bool:
-        """Return whether it is known what was told before this process began; it is read at the first need."""
+        """Return whether it is known what was told before this process began; read at the first need."""
         if not session.is_loaded:
             touched = project.advice.touched(name)
             if touched is None:

@@ -19,7 +19,7 @@ from graphmem.open_turn import OpenTurn, Part, Saying, Turn, decode, encode
 from graphmem.record import storable
 from graphmem.turn_files import Step
 
-__all__ = ["Draft", "OpenTurn", "current", "decode", "due", "encode", "fed", "is_open"]
+__all__ = ["Draft", "OpenTurn", "current", "decode", "due", "encode", "fed", "is_open", "without_work"]
 
 MOST_FILES = 20
 SILENCE = 30.0
@@ -74,6 +74,14 @@ def current(turn: OpenTurn) -> Draft | None:
         return None
     kept, _ = fitting(turn.turn.intent, turn.turn.part)
     return draft(turn, turn.turn, replace(turn.turn.part, facts=kept), provisional=True)
+
+
+def without_work(turn: OpenTurn) -> OpenTurn:
+    """Return the session without what it is working on, as that was erased; what comes is the next part."""
+    if turn.turn is None:
+        return turn
+    erased = replace(turn.turn, part=replace(turn.turn.part, is_told=True))
+    return replace(_numbered(turn, erased), turn=None)
 
 
 # ---- what each kind of event does ----------------------------------------------------------------

@@ -109,8 +109,8 @@ class Project:
             named = named_paths(observation)
             with files.follower.view() as view:
                 unseen = [path for path in named if view.uses(path) <= 1]
-            files.journal.forget(key, self._access.clock(), unseen)
-            self.capture.drop(observation.session)
+            with self.capture.forgetting(key):
+                files.journal.forget(key, self._access.clock(), unseen)
             files.follower.notify()
             files.follower.wait(_BUSY_FOR)
             files.curator.wipe()
@@ -118,20 +118,21 @@ class Project:
 
     def captures(self, session: str | None = None) -> bool:
         """Return whether work is recorded here: the project's, and the session's where one is named."""
-        known = self._switches.get(session)
+        switches = self._switches
+        known = switches.get(session)
         if known is None:
             with self._access.use() as files:
                 known = files.journal.captured.captures(session or "")
-            if len(self._switches) >= _SWITCHES:
-                self._switches.clear()
-            self._switches[session] = known
+            if len(switches) >= _SWITCHES:
+                switches.clear()
+            switches[session] = known
         return known
 
     def set_capturing(self, on: bool, session: str | None = None) -> None:
         """Switch the recording of agents' work on or off, for the project or for one session of it."""
         with self._access.use() as files:
             files.journal.captured.set_capturing(on, session)
-        self._switches.clear()
+        self._switches = {}  # whoever read the former state just now notes it where nobody looks any more
 
     def wait_visible(self, timeout: float = 30.0) -> bool:
         """Wait until every question sees what is stored now; False when that takes longer (seconds)."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from graphmem.access import Access
-from graphmem.assembly import Draft, OpenTurn, current, decode, due, encode, fed, is_open
+from graphmem.assembly import Draft, OpenTurn, current, decode, due, encode, fed, is_open, without_work
 from graphmem.capture.intake import RefusedError
 from graphmem.captured import Batch, Captured, HelpCounts, NoteRow, NoteState, Outcome
 from graphmem.errors import InvalidInputError
@@ -50,8 +51,8 @@ class ProjectCapture:
         self._turns: dict[str, OpenTurn] | None = None
         self._told_at: dict[str, float] = {}
         self._untold: set[str] = set()
+        # Held by whoever changes what is open.
         self._lock = threading.Lock()
-        self._dropped: set[str] = set()
         self._swept_at = 0.0
         # When each file of an open session was first read or changed.
         self._seen: dict[str, dict[str, float]] = {}
@@ -73,10 +74,21 @@ class ProjectCapture:
         with self._access.use() as files:
             return files.journal.captured.redactions()
 
-    def drop(self, session: str) -> None:
-        """Forget what a session is working on now: something of it was erased, and must not be told anew."""
-        with self._lock:
-            self._dropped.add(session)
+    @contextmanager
+    def forgetting(self, id: str) -> Iterator[None]:
+        """Let nothing be taken while an observation is erased: it must not come back with what is on its way.
+
+        If it is the part being worked on, that begins anew, as the next part.
+        """
+        with self._lock, self._access.use() as files:
+            gone = [(name, turn) for name, turn in self._opened(files).items() if _is_told_as(turn, id)]
+            try:
+                yield
+            finally:
+                self._turns = None
+            if gone:
+                turns = {session: encode(without_work(turn)) for session, turn in gone}
+                files.journal.captured.settle(Batch(turns=turns), self._access.clock())
 
     # ---- taking ---------------------------------------------------------------------------------
 
@@ -86,31 +98,32 @@ class ProjectCapture:
         Raises:
             StorageError: the disk is full or not writable; nothing of it is stored then.
         """
-        try:
-            with self._access.use() as files, files.workspace.reading() as resolver:
+        with self._lock, self._access.use() as files, files.workspace.reading() as resolver:
+            try:
                 taking = self._taking(files, resolver)
                 for arrival in arrivals:
                     taking.take(arrival, notes)
                 self._store(files, taking, notes)
-        except BaseException:
-            self._turns = None  # what is stored counts, not what was on its way
-            raise
+            except BaseException:
+                self._turns = None  # what is stored counts, not what was on its way
+                raise
 
     def tick(self, now: float) -> bool:
         """Close what is due at `now` (epoch seconds), tell anew what is still open; return whether any is."""
-        sweeps = now - self._swept_at >= _SWEEP_EVERY
-        if self._turns is not None and not (sweeps or self._untold or self._is_busy()):
-            return False
-        with self._access.use() as files, files.workspace.reading() as resolver:
-            taking = self._taking(files, resolver)
-            for session, turn in self._opened(files).items():
-                if sweeps or is_open(turn):
-                    taking.advance(session, due(turn, now))
-            if taking.changed or self._untold:
-                self._store(files, taking, ())
-        if sweeps:
-            self._swept_at = now
-        return self._is_busy()
+        with self._lock:
+            sweeps = now - self._swept_at >= _SWEEP_EVERY
+            if self._turns is not None and not (sweeps or self._untold or self._is_busy()):
+                return False
+            with self._access.use() as files, files.workspace.reading() as resolver:
+                taking = self._taking(files, resolver)
+                for session, turn in self._opened(files).items():
+                    if sweeps or is_open(turn):
+                        taking.advance(session, due(turn, now))
+                if taking.changed or self._untold:
+                    self._store(files, taking, ())
+            if sweeps:
+                self._swept_at = now
+            return self._is_busy()
 
     def _is_busy(self) -> bool:
         """Return whether a turn is being worked on; the others are only remembered."""
@@ -124,10 +137,6 @@ class ProjectCapture:
         return _Taking(files, resolver, dict(opened), self._seen, root, self._access.clock())
 
     def _opened(self, files: Opened) -> dict[str, OpenTurn]:
-        with self._lock:
-            dropped, self._dropped = self._dropped, set()
-        if dropped:
-            self._turns = None
         if self._turns is None:
             self._turns = {}
             for session, text in files.journal.captured.turns().items():
@@ -173,6 +182,11 @@ class ProjectCapture:
 
     def _may_tell(self, session: str) -> bool:
         return time.monotonic() - self._told_at.get(session, float("-inf")) >= PROVISIONAL_EVERY
+
+
+def _is_told_as(turn: OpenTurn, id: str) -> bool:
+    draft = current(turn)
+    return draft is not None and draft.item["id"] == id
 
 
 def _encoded(turn: OpenTurn | None) -> str | None:

@@ -443,7 +443,22 @@ def test_work_that_was_forgotten_while_it_went_on_is_not_told_anew(
     agent.uses("Edit", SESSION)
     agent.says("Stop", last_assistant_message="Done.")
     clock.passes(60)
-    assert all(item.intent != "A thing to forget" for item in kept(agent.live, project))
+    (later,) = kept(agent.live, project)
+    assert (later.intent, later.files_modified, later.narrative) == ("", (SESSION,), "Done.")
+
+
+def test_what_was_on_its_way_when_work_was_forgotten_does_not_come_back(
+    agent: Agent, project: Project, clock: Any
+) -> None:
+    agent.says("UserPromptSubmit", prompt="A thing to forget")
+    agent.uses("Edit", TOKEN)
+    (found,) = kept(agent.live, project)
+    with project.capture.forgetting(found.id), project._access.use() as files:
+        agent.uses("Edit", SESSION)  # the reader of the spool has to wait with it
+        assert not agent.live.wait_recorded(0.1)
+        files.journal.forget(found.id, clock())
+    clock.passes(60)
+    assert [(item.intent, item.files_modified) for item in kept(agent.live, project)] == [("", (SESSION,))]
 
 
 def test_another_session_that_changed_the_file_and_goes_on_is_told_of(
