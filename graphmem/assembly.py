@@ -52,15 +52,19 @@ def fed(turn: OpenTurn | None, event: Event) -> tuple[OpenTurn | None, list[Draf
 def due(turn: OpenTurn, now: float) -> tuple[OpenTurn | None, list[Draft]]:
     """Finish what has rested or lasted too long at `now`; None where nothing of the session need be kept.
 
-    To be asked only when no event from before `now` waits to be taken.
+    After a month only the numbers are kept by which names of our own are told apart. To be asked only when no
+    event from before `now` waits to be taken.
     """
     now = _sound(now, turn.seen)
     if now < turn.seen - SILENCE:  # the clock was put back: rest counts from here
         return replace(_not_before(turn, now), seen=now), []
     if turn.turn is not None and _is_over(turn.turn.part, turn.seen, now):
         return _cut(turn)
-    counts = turn.prompts or _NO_PROMPT in _numbers(turn)
-    return (turn if is_open(turn) or counts or now - turn.seen < _KEPT else None), []
+    if is_open(turn) or now - turn.seen < _KEPT:
+        return turn, []
+    rested = replace(_left(turn)[0], former=None)
+    counts = rested.prompts or _NO_PROMPT in _numbers(rested)
+    return (rested if counts else None), []
 
 
 def is_open(turn: OpenTurn) -> bool:

@@ -87,7 +87,11 @@ def test_a_session_at_rest_is_let_go_of_after_a_month_unless_its_prompts_are_cou
     resting, drafts = due(counted, START + 40)
     assert len(drafts) == 1 and resting is not None
     assert is_open(counted) and not is_open(resting)
-    assert due(resting, START + 400 * DAY) == (resting, [])
+    assert due(resting, START + 30 * DAY - 1) == (resting, [])
+    rested, drafts = due(resting, START + 30 * DAY)
+    assert drafts == [] and rested is not None
+    assert (rested.prompts, rested.turn, rested.former) == (counted.prompts, None, None)
+    assert due(rested, START + 401 * DAY) == (rested, [])
 
 
 def test_a_session_of_which_nothing_is_known_keeps_nothing() -> None:
