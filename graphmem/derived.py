@@ -49,9 +49,12 @@ MIGRATIONS = (
     CREATE INDEX observation_told ON observation (told);
     CREATE INDEX observation_occasion ON observation (occasion);
     CREATE INDEX observation_turn ON observation (session, turn) WHERE turn != '';
+    CREATE INDEX observation_turn_at ON observation (at) WHERE turn != '';
     CREATE INDEX observation_at ON observation (at, seq);
     CREATE INDEX observation_session ON observation (session, at, seq);
     CREATE INDEX observation_actor ON observation (actor, at, seq);
+    CREATE TABLE landing (seq INTEGER PRIMARY KEY, session INTEGER NOT NULL, turn TEXT NOT NULL);
+    CREATE INDEX landing_turn ON landing (session, turn);
     CREATE TABLE touch (
         file INTEGER NOT NULL, at REAL NOT NULL, seq INTEGER NOT NULL, ord INTEGER NOT NULL,
         change INTEGER NOT NULL, repeated INTEGER NOT NULL, path INTEGER NOT NULL, old_path INTEGER,

@@ -4,6 +4,7 @@ It is not how parts come about (`assembly`) nor what occasions say (`postings`).
 by id, is the lead: its row has the size of the whole turn, the others have size 0 and make no pairs, but
 their touches and concepts name the lead as their occasion. A file or concept counts once in a turn, a file
 where it was first changed, or first read where nothing of the turn changed it; further mentions are marked.
+The commit that lands a turn (`landing`) counts as its last part, whenever it was made.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from inference.lineage import Change
 
 NO_PAIRS = frozenset({"snapshot"})
 """Types of observations that say nothing about what belongs together."""
+_PART = "SELECT seq, type, size, pairs, occasion FROM observation"
 _ELSEWHERE = 2
 """`repeated` of what counts in another part of the turn."""
 
@@ -42,23 +44,36 @@ def pairs_up(size: int, types: Iterable[str]) -> bool:
 
 
 def turns_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> set[Turn]:
-    """Return the turns that these observations are parts of."""
+    """Return the turns that these observations are parts of, or landed."""
     if connection.execute("SELECT 1 FROM observation WHERE turn != '' LIMIT 1").fetchone() is None:
         return set()
-    query = "SELECT DISTINCT session, turn FROM observation WHERE turn != '' AND seq IN ({})"
-    return {(session, turn) for session, turn in chunked(connection, query, numbers)}
+    wanted = list(numbers)
+    query = "SELECT DISTINCT session, turn FROM {} WHERE turn != '' AND seq IN ({{}})"
+    tables = ("observation", "landing")
+    rows = (row for table in tables for row in chunked(connection, query.format(table), wanted))
+    return {(session, turn) for session, turn in rows}
 
 
 def parts_of(connection: sqlite3.Connection, turns: Iterable[Turn]) -> list[int]:
-    """Return the observations that are parts of these turns."""
+    """Return the observations that are parts of these turns, and those that landed them."""
     return [part.seq for turn in turns for part in _parts(connection, turn)]
 
 
 def count_turn(connection: sqlite3.Connection, turn: Turn) -> None:
     """Make what is stored of a turn count as one; the same whatever was there before."""
     parts = _parts(connection, turn)
-    if not parts:
-        return
+    if parts:
+        _count(connection, parts)
+
+
+def count_alone(connection: sqlite3.Connection, seq: int) -> None:
+    """Make what is left of an observation an occasion of its own, as it was before it landed a turn."""
+    row = connection.execute(f"{_PART} WHERE seq = ?", (seq,)).fetchone()
+    if row is not None:
+        _count(connection, [_Part._make(row)])
+
+
+def _count(connection: sqlite3.Connection, parts: Sequence[_Part]) -> None:
     lead = parts[0].seq
     changed = _count_touches(connection, parts)
     _count_concepts(connection, parts)
@@ -74,10 +89,11 @@ def count_turn(connection: sqlite3.Connection, turn: Turn) -> None:
 
 def _parts(connection: sqlite3.Connection, turn: Turn) -> list[_Part]:
     rows = connection.execute(
-        "SELECT seq, type, size, pairs, occasion FROM observation"
-        " WHERE session = ? AND turn = ? AND turn != '' ORDER BY at, id",
-        turn,
-    )
+        f"{_PART} WHERE session = ? AND turn = ? AND turn != '' ORDER BY at, id", turn
+    ).fetchall()
+    if rows:
+        landed = "WHERE seq IN (SELECT seq FROM landing WHERE session = ? AND turn = ?)"
+        rows += connection.execute(f"{_PART} {landed}", turn)
     return [_Part._make(row) for row in rows]
 
 

@@ -344,8 +344,9 @@ class View:
         return found
 
     def committed(self, numbers: Iterable[int]) -> set[int]:
-        """Return those of these observations that a history recorded."""
-        rows = self._chunked("SELECT seq FROM observation WHERE committed = 1 AND seq IN ({})", numbers)
+        """Return those of these occasions that a history recorded, turns that a commit landed among them."""
+        query = "SELECT occasion FROM observation WHERE committed = 1 AND at <= ? AND occasion IN ({})"
+        rows = chunked(self.connection, query, numbers, (self.as_of,))
         return {seq for (seq,) in rows}
 
     def is_sitting(self, session: str) -> bool:

@@ -18,9 +18,10 @@ from graphmem.freshness import Freshness
 from graphmem.genealogy import Genealogy, MentionRow
 from graphmem.journal import Entry, Journal, Removal
 from graphmem.judgements import carry, drop_unknown, follow_names
+from graphmem.landing import Landing, Landings
 from graphmem.ledger import Ledger
 from graphmem.model import Observation
-from graphmem.occasions import Turn, count_turn, pairs_up, parts_of, turns_of
+from graphmem.occasions import Turn, count_alone, count_turn, pairs_up, parts_of, turns_of
 from graphmem.text import index_text
 from graphmem.word_rows import drop_unused, insert_words, intern, remove_words
 from inference.cochange import MAX_SIZE
@@ -102,15 +103,22 @@ def project(
         leaving = forgotten + [seq for (seq,) in chunked(connection, told_anew, (e.seq for e in ordered))]
         turns = turns_of(connection, leaving) | _turns_joined(connection, ordered)
         freshness.around({*leaving, *parts_of(connection, turns)})
+        landing = Landing(connection)
+        landing.note(leaving, turns)
         traces = _take_out(connection, leaving)
         genealogy = _put_in(connection, ordered, leaving)
-        turns |= turns_of(connection, {*genealogy.told, *(entry.seq for entry in ordered)})
+        told = {*genealogy.told, *(entry.seq for entry in ordered)}
+        turns |= turns_of(connection, told)
+        landing.note(told, turns)
+        landing.note_shifted(genealogy.disturbance)
+        landed = _land(connection, landing, freshness)
+        turns |= landed.turns
         for turn in sorted(turns):
             count_turn(connection, turn)
         unused = _sweep(connection, traces)
         freshness.disturbed(genealogy.disturbance)
         freshness.vanished(unused)
-        freshness.around({*(entry.seq for entry in ordered), *parts_of(connection, turns)})
+        freshness.around({*(entry.seq for entry in ordered), *landed.now, *parts_of(connection, turns)})
         if removals:
             freshness.reload()
             _wipe(connection)
@@ -142,6 +150,17 @@ def _turns_joined(connection: sqlite3.Connection, entries: Sequence[Entry]) -> s
         if turn
         for (number,) in connection.execute(query, (session,)).fetchall()
     }
+
+
+def _land(connection: sqlite3.Connection, landing: Landing, freshness: Freshness) -> Landings:
+    """Store what is landed otherwise now; commits that land nothing any more count by themselves."""
+    changes = landing.changes()
+    freshness.around({*changes.now, *parts_of(connection, changes.turns)})
+    landing.settle(changes)
+    for seq, turn in changes.now.items():
+        if turn is None:
+            count_alone(connection, seq)
+    return changes
 
 
 def _put_in(connection: sqlite3.Connection, entries: Sequence[Entry], leaving: Sequence[int]) -> Genealogy:

@@ -44,6 +44,7 @@ def observations(draw: st.DrawFn, distinct_times: bool = False) -> list[Observat
         moved = {name for rename in renames for name in (rename.old, rename.new)}
         deleted = tuple(p for p in draw(several) if p not in moved)
         modified = tuple(p for p in draw(several) if p not in moved and p not in deleted)
+        turn = draw(st.sampled_from(["", "t1", "t2"]))
         made.append(
             Observation(
                 id=f"o{number}",
@@ -60,7 +61,8 @@ def observations(draw: st.DrawFn, distinct_times: bool = False) -> list[Observat
                 files_added=modified[:1] if draw(st.booleans()) else (),
                 files_deleted=deleted,
                 renames=renames,
-                turn=draw(st.sampled_from(["", "t1", "t2"])),
+                turn=turn,
+                reference=draw(st.sampled_from([None, "sha"])) if turn == "" else None,
             )
         )
     return made

@@ -148,6 +148,7 @@ def observation(draw: st.DrawFn, number: int, turns: tuple[str, ...] = ("", "", 
     moved = {name for rename in renames for name in (rename.old, rename.new)}
     deleted = tuple(p for p in draw(several) if p not in moved)[:1] if draw(st.integers(0, 4)) == 0 else ()
     modified = tuple(p for p in draw(several) if p not in moved and p not in deleted)
+    turn = draw(st.sampled_from(turns))
     return Observation(
         id=f"o{number}",
         session=draw(st.sampled_from(["s1", "s2", "s3", "s4"])),
@@ -161,7 +162,8 @@ def observation(draw: st.DrawFn, number: int, turns: tuple[str, ...] = ("", "", 
         files_added=modified[:1] if draw(st.integers(0, 3)) == 0 else (),
         files_deleted=deleted,
         renames=renames,
-        turn=draw(st.sampled_from(turns)),
+        turn=turn,
+        reference=draw(st.sampled_from([None, "sha"])) if turn == "" else None,
         provisional=draw(st.booleans()),
     )
 
