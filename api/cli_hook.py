@@ -68,11 +68,11 @@ def hook_command(invocation: Invocation, client: str, event: str) -> int:
 
 def _made_up(client: Client, event: str) -> dict[str, Any]:
     """Return a hook call of that event in a session that is never recorded."""
-    from api.hook_call import PROBE
+    from graphmem.events import DRILL
 
-    made = client.probe(PROBE, os.getcwd(), PROBE) | {"hook_event_name": event}
+    made = client.probe(DRILL, os.getcwd(), DRILL) | {"hook_event_name": event}
     if "Tool" not in event:
         for name in ("tool_name", "tool_input", "tool_use_id"):
             made.pop(name, None)
-        made |= {"prompt": PROBE, "source": "startup", "reason": "other", "last_assistant_message": PROBE}
+        made |= {"prompt": DRILL, "source": "startup", "reason": "other", "last_assistant_message": DRILL}
     return made

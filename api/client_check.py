@@ -15,13 +15,14 @@ import httpx
 
 from api.client_settings import Client, Installed, Scope, installed, is_muted
 from api.doctor import Check, Outcome
-from api.hook_call import PROBE, HookCall, call_hook
+from api.hook_call import HookCall, call_hook
 from api.installation import CLIENTS, is_present, settings_of, user_folder
 from api.json_text import BrokenJsonError
 from api.screen import size
 from api.settings_codex import CODEX, Trust, trust
 from api.settings_file import SettingsFile
 from graphmem.errors import InvalidInputError
+from graphmem.events import DRILL
 from graphmem.home import Home
 
 _AGAIN = "Run `graphmem init` again."
@@ -92,7 +93,7 @@ def _fired(name: str, client: Client, ours: Installed, folder: str) -> Check:
             lost = _lost_part(command)
             if lost is not None:
                 return Check(name, Outcome.PROBLEM, lost, _AGAIN)
-            event = client.probe(PROBE, folder, PROBE)
+            event = client.probe(DRILL, folder, DRILL)
             # The first call may still read the interpreter from the disk.
             call_hook(command, event, folder)
             return _judged(name, client, call_hook(command, event, folder))
@@ -135,7 +136,7 @@ def _asked(name: str, client: Client, url: str, bearer: str, folder: str) -> Che
     try:
         answer = httpx.post(
             url,
-            json=client.probe(PROBE, folder, PROBE),
+            json=client.probe(DRILL, folder, DRILL),
             headers={"Authorization": bearer},
             timeout=5.0,
             trust_env=False,

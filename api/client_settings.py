@@ -6,6 +6,7 @@ siblings), nor the decision which files are written (`api.installation`). Entrie
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -46,9 +47,9 @@ class Client:
 
     `matchers` names the events that are used, each with the tools it is about (None: the event has no tools).
     `is_nested` says that an event's entries are groups with a list of handlers of their own. `frame` is what
-    the file must hold beside the hooks. `complaint` says what the client would mind in an answer, None if
-    nothing; `probe` is a hook call of that session, in that folder, about a read of that file. `mute` is the
-    setting that turns all hooks off.
+    the file must hold beside the hooks. `answer_keys` are all that it takes in an answer, `needs_answer` says
+    that it reads anything but an object as a refusal. `probe` is a hook call of that session, in that folder,
+    about a read of that file. `mute` is the setting that turns all hooks off.
     """
 
     name: str
@@ -58,11 +59,26 @@ class Client:
     file: str
     matchers: Mapping[str, str | None]
     is_nested: bool
-    complaint: Callable[[str], str | None]
+    answer_keys: frozenset[str]
     probe: Callable[[str, str, str], dict[str, object]]
     folder_variable: str | None = None
     frame: Entry = field(default_factory=dict)
     mute: str | None = None
+    needs_answer: bool = False
+
+    def complaint(self, answer: str) -> str | None:
+        """Say what the client would mind in what a hook printed, None if nothing."""
+        if not (answer.strip() or self.needs_answer):
+            return None
+        meaning = f", which {self.title} reads as a refusal" if self.needs_answer else ""
+        try:
+            found = json.loads(answer)
+        except (ValueError, RecursionError):
+            return f"it is not JSON{meaning}"
+        if not isinstance(found, dict):
+            return f"it is not an object{meaning}"
+        strange = sorted(found.keys() - self.answer_keys)
+        return f"it holds {', '.join(strange)}" if strange else None
 
 
 class WrongShapeError(ValueError):

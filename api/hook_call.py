@@ -11,8 +11,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-# A session of this name is never recorded, and nothing is named so that a probe finds something.
-PROBE = "graphmem-doctor"
 _PATIENCE = 5.0
 
 

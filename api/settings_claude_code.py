@@ -6,8 +6,6 @@ down an edit goes on, but a line about the failed hook shows on the screen.
 
 from __future__ import annotations
 
-import json
-
 from api.client_settings import TIMEOUT_SECONDS, Client, Entry, command_entries, entry_of
 
 # Claude Code does not send these two over HTTP: the first is skipped, the last prints an error line when
@@ -15,20 +13,6 @@ from api.client_settings import TIMEOUT_SECONDS, Client, Entry, command_entries,
 _NEVER_HTTP = frozenset({"SessionStart", "SessionEnd"})
 _ANSWER_KEYS = frozenset({"hookSpecificOutput", "continue", "suppressOutput", "systemMessage"})
 _CHANGING = "Edit|MultiEdit|Write|NotebookEdit|Bash"
-
-
-def _complaint(answer: str) -> str | None:
-    """Say what is wrong with what a hook printed; nothing printed is fine."""
-    if not answer.strip():
-        return None
-    try:
-        found = json.loads(answer)
-    except ValueError:
-        return "it is not JSON"
-    if not isinstance(found, dict):
-        return "it is not an object"
-    strange = sorted(found.keys() - _ANSWER_KEYS)
-    return f"it holds {', '.join(strange)}" if strange else None
 
 
 def _probe(session: str, folder: str, file: str) -> dict[str, object]:
@@ -59,7 +43,7 @@ CLAUDE_CODE = Client(
         "SessionEnd": None,
     },
     is_nested=True,
-    complaint=_complaint,
+    answer_keys=_ANSWER_KEYS,
     probe=_probe,
     mute="disableAllHooks",
 )

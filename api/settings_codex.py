@@ -6,7 +6,6 @@ kind it does not know, so there are command hooks only; it runs a hook only afte
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Iterable
@@ -17,20 +16,6 @@ from api.client_settings import Client, Installed
 
 _CHANGING = "Bash|apply_patch|Edit|Write"
 _STEP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-
-
-def _complaint(answer: str) -> str | None:
-    """Say what is wrong with what a hook printed; Codex takes one key only."""
-    if not answer.strip():
-        return None
-    try:
-        found = json.loads(answer)
-    except ValueError:
-        return "it is not JSON"
-    if not isinstance(found, dict):
-        return "it is not an object"
-    strange = sorted(found.keys() - {"hookSpecificOutput"})
-    return f"it holds {', '.join(strange)}" if strange else None
 
 
 def _probe(session: str, folder: str, file: str) -> dict[str, object]:
@@ -61,7 +46,7 @@ CODEX = Client(
         "SessionEnd": None,
     },
     is_nested=True,
-    complaint=_complaint,
+    answer_keys=frozenset({"hookSpecificOutput"}),
     probe=_probe,
 )
 

@@ -6,24 +6,10 @@ call as a refusal, so a hook must always print an object, be it empty.
 
 from __future__ import annotations
 
-import json
-
 from api.client_settings import Client
 
 _ANSWER_KEYS = frozenset({"additional_context", "permission", "user_message", "agent_message", "continue"})
 _CHANGING = "Write|Edit|StrReplace|EditNotebook|Delete|Shell"
-
-
-def _complaint(answer: str) -> str | None:
-    """Say what is wrong with what a hook printed; nothing printed is wrong, too."""
-    try:
-        found = json.loads(answer)
-    except ValueError:
-        return "it is not JSON, which Cursor reads as a refusal"
-    if not isinstance(found, dict):
-        return "it is not an object, which Cursor reads as a refusal"
-    strange = sorted(found.keys() - _ANSWER_KEYS)
-    return f"it holds {', '.join(strange)}" if strange else None
 
 
 def _probe(session: str, folder: str, file: str) -> dict[str, object]:
@@ -57,6 +43,7 @@ CURSOR = Client(
     },
     is_nested=False,
     frame={"version": 1},
-    complaint=_complaint,
+    answer_keys=_ANSWER_KEYS,
+    needs_answer=True,
     probe=_probe,
 )

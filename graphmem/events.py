@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+DRILL = "graphmem-doctor"
+"""The session of a drill: it is answered and never recorded."""
+
 
 class EventKind(StrEnum):
     """What happened in a session."""

@@ -16,10 +16,10 @@ from graphmem import hook_program
 from graphmem.advisor import Advisor, Told
 from graphmem.clients.port import ClientAdapter
 from graphmem.errors import NotFoundError, StorageError
-from graphmem.events import Advice, Event, Moment
+from graphmem.events import DRILL, Advice, Event, Moment
 from graphmem.memory import Memory
 from graphmem.places import Places
-from graphmem.recorder import DRILL, Recorder
+from graphmem.recorder import Recorder
 from graphmem.spool import Spool
 from graphmem.text import tokens
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from graphmem.captured import NoteRow
 from graphmem.clients.port import ClientAdapter
 from graphmem.errors import GraphMemError, NotFoundError, StorageError
-from graphmem.events import Event, EventKind, FileEdit, Moment
+from graphmem.events import DRILL, Event, EventKind, FileEdit, Moment
 from graphmem.memory import Memory, Project
 from graphmem.places import Places
 from graphmem.project_capture import Arrival
@@ -32,8 +32,6 @@ _SESSIONS = 1_000
 _OF_A_SESSION = frozenset(
     {EventKind.SESSION_STARTED, EventKind.PROMPT, EventKind.TURN_ENDED, EventKind.SESSION_ENDED}
 )
-DRILL = "graphmem-doctor"
-"""The session of a drill: it is answered and never recorded."""
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from api.client_check import examine_clients
-from api.hook_call import PROBE
+from graphmem.events import DRILL
 from graphmem.home import Home
 
 EVERY = ("--client", "claude-code", "--client", "codex", "--client", "cursor", "--no-import")
@@ -36,7 +36,7 @@ def test_a_test_event_goes_through_each_agents_settings_in_some_milliseconds(des
     spool = (desk.memory / "spool" / "events.jsonl").read_text()
     lines = [json.loads(line) for line in spool.splitlines() if line]
     sessions = {line["event"].get("session_id", line["event"].get("conversation_id")) for line in lines}
-    assert sessions == {PROBE}, "the session that is never recorded"
+    assert sessions == {DRILL}, "the session that is never recorded"
     assert {line["client"] for line in lines} == {"claude-code", "codex", "cursor"}
 
 
@@ -191,7 +191,7 @@ def spooled(desk: Any) -> set[str]:
     """The sessions of the events that wait, without the doctor's own."""
     lines = (desk.memory / "spool" / "events.jsonl").read_text().splitlines()
     events = [json.loads(line).get("event", {}) for line in lines if line]
-    return {event.get("session_id", event.get("conversation_id")) for event in events} - {PROBE, None}
+    return {event.get("session_id", event.get("conversation_id")) for event in events} - {DRILL, None}
 
 
 def test_the_hooks_log_ends_the_list(desk: Any) -> None:
@@ -224,7 +224,7 @@ def test_without_an_event_one_is_made_up(desk: Any, event: str, monkeypatch: pyt
     assert (status, out.strip()) == (0, "")
     assert re.fullmatch(r"\d+ ms, status 0\n", err)
     sent = json.loads((desk.memory / "spool" / "events.jsonl").read_text())["event"]
-    assert (sent["hook_event_name"], sent["session_id"]) == (event, PROBE)
+    assert (sent["hook_event_name"], sent["session_id"]) == (event, DRILL)
 
 
 def test_garbage_is_passed_on_as_it_is_and_shows_nothing(desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
