@@ -89,7 +89,8 @@ class ProjectAdvice:
 
     def opening(self, session: str, origin: Origin | None = None) -> str | None:
         """Return what is told at a session's start, or None; `origin` is how it began."""
-        return self._ask(lambda view, files: opening(view, files.journal, session, origin))
+        now = self._access.clock()
+        return self._ask(lambda view, files: opening(view, files.journal, session, origin, now=now))
 
     def _ask(self, answer: Callable[[View, Opened], T]) -> T | None:
         try:

@@ -14,6 +14,7 @@ from graphmem.graph import HealthCounts, ModuleState
 from graphmem.recall.activity import day
 from graphmem.recall.note import quoted
 from graphmem.recall.packing import packed_tokens
+from graphmem.recall.statements import in_quotes
 
 LEAST_TOKENS = 20
 """A smaller budget does not hold the first line."""
@@ -54,7 +55,7 @@ def digest(
         [_first_line(extent)],
         [_module(module) for module in modules],
         [(f"- in progress: {entry}",) for entry in progress],
-        [(f"- open: {_words(task)}",) for task in tasks],
+        [(f"- open: {_said(task)}",) for task in tasks],
         [(line,) for line in _troubles(troubles)],
     ]
     chosen: list[dict[int, str]] = [{} for _ in sections]
@@ -70,7 +71,7 @@ def digest(
 def in_progress(set_out: str, actor: str, session: str) -> str:
     """Return what one session is at, in words."""
     who = ", ".join([*([_words(actor)] if actor else []), f"session {_words(session)}"])
-    return f"{_words(set_out)} ({who})" if set_out else who
+    return f"{_said(set_out)} ({who})" if set_out else who
 
 
 def _in_turn(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -108,7 +109,7 @@ def _module(module: ModuleState) -> tuple[str, ...]:
     line = f"- {_words(module.label)}: {_counted(module.size, 'member')}, {module.state}{changed}"
     if not module.open_tasks:
         return (line,)
-    tasks = ", ".join(map(_words, module.open_tasks[:_TASKS_OF_A_MODULE]))
+    tasks = ", ".join(map(_said, module.open_tasks[:_TASKS_OF_A_MODULE]))
     more = len(module.open_tasks) - _TASKS_OF_A_MODULE
     return f"{line}; open: {tasks}{f' and {more} more' if more > 0 else ''}", line
 
@@ -127,9 +128,18 @@ def _troubles(counts: HealthCounts) -> Iterator[str]:
 
 
 def _words(text: str) -> str:
-    """Return a text from outside as one quoted piece of a line."""
+    """Return a name from outside as one harmless piece of a line."""
+    return quoted(_cut(text))
+
+
+def _said(text: str) -> str:
+    """Return what somebody said, always in quotation marks: without blanks, as in Chinese, too."""
+    return in_quotes(_cut(text))
+
+
+def _cut(text: str) -> str:
     flat = " ".join(text.split())
-    return quoted(flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1].rstrip()}…")
+    return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1].rstrip()}…"
 
 
 def _counted(count: int, what: str) -> str:

@@ -45,7 +45,12 @@ class _Session(NamedTuple):
 
 
 def opening(
-    view: View, journal: Journal, session: str, origin: Origin | None = None, budget_tokens: int = BUDGET
+    view: View,
+    journal: Journal,
+    session: str,
+    origin: Origin | None = None,
+    budget_tokens: int = BUDGET,
+    now: float | None = None,
 ) -> str | None:
     """Return what a session is told at its start, in at most `budget_tokens` tokens, or None.
 
@@ -60,6 +65,7 @@ def opening(
         session: the client's name of the session.
         origin: how it began; None as a new one.
         budget_tokens: see `graphmem.recall.packing`.
+        now: the present moment, see `overview`.
     """
     session = storable(session)
     own = _session(view, session)
@@ -77,7 +83,7 @@ def opening(
     while lines and packed_tokens("\n".join(lines)) > digest_room * _LEFT_OPEN_SHARE:
         lines.pop()
     room = max(LEAST_TOKENS, digest_room - packed_tokens("\n".join(lines)) - 1)
-    digest = overview(Edges(view, journal.ledger), journal, None, room).text
+    digest = overview(Edges(view, journal.ledger), journal, None, room, now).text
     untold = [line for line in lines if line.partition("): ")[2].strip('"') not in digest]
     return _told(_HEAD, [*digest.splitlines(), *untold], budget_tokens)
 

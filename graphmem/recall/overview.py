@@ -27,6 +27,7 @@ from graphmem.store.port import GraphStore
 _ACTIVE_DAYS = 14
 _MODULES = 20
 _SESSIONS = 5
+_SESSIONS_LOOKED_AT = 100
 _TASKS = 20
 _LOOKED_AT = 2_000
 _FILES = 20
@@ -39,7 +40,13 @@ class _Task(NamedTuple):
     module: str | None
 
 
-def overview(edges: Edges, journal: Journal, store: GraphStore | None, budget_tokens: int = 200) -> Overview:
+def overview(
+    edges: Edges,
+    journal: Journal,
+    store: GraphStore | None,
+    budget_tokens: int = 200,
+    now: float | None = None,
+) -> Overview:
     """Return the digest of the project in at most `budget_tokens` tokens.
 
     Args:
@@ -47,6 +54,7 @@ def overview(edges: Edges, journal: Journal, store: GraphStore | None, budget_to
         journal: where sessions' aims and tasks are read from.
         store: the graph; without one cycles and orphans are not counted.
         budget_tokens: see `graphmem.recall.packing`.
+        now: the present moment (epoch seconds), if work that rests for a day by it is in progress no more.
 
     Raises:
         InvalidInputError: the budget does not hold the first line.
@@ -64,7 +72,8 @@ def overview(edges: Edges, journal: Journal, store: GraphStore | None, budget_to
     modules = _modules(edges.view, extent, tasks)
     named = {module.id for module in modules}
     homeless = [task.text for task in tasks if task.module not in named]
-    progress = _in_progress(edges.view, journal, extent)
+    rests = now is not None and extent.newest < now - DAY
+    progress = [] if rests else _in_progress(edges.view, journal, extent)
     troubles = health_counts(edges, store)
     text = digest(extent, modules, progress, homeless, troubles, budget_tokens)
     return Overview(text, packed_tokens(text), tuple(modules), tuple(progress), troubles)
@@ -117,14 +126,16 @@ def _state(view: View, module: str, extent: Extent, last: float | None) -> str:
 
 
 def _in_progress(view: View, journal: Journal, extent: Extent) -> list[str]:
-    """Return what the sessions of the last day were at, the latest first."""
+    """Return what the sessions of the last day are at that have not ended, the latest first."""
     rows = view.connection.execute(
         "SELECT session.name, actor.name, (SELECT seq FROM observation AS first"
         " WHERE first.session = session.id ORDER BY at, seq LIMIT 1), MAX(at) AS latest"
         " FROM observation JOIN session ON session.id = session JOIN actor ON actor.id = actor"
         " WHERE at >= ? GROUP BY session.id ORDER BY latest DESC, session.name LIMIT ?",
-        (extent.newest - DAY, _SESSIONS),
+        (extent.newest - DAY, _SESSIONS_LOOKED_AT),
     ).fetchall()
+    ended = journal.captured.ended([row[0] for row in rows])
+    rows = [row for row in rows if row[0] not in ended][:_SESSIONS]
     firsts = journal.numbered(row[2] for row in rows)
     found = []
     for name, actor, seq, _ in rows:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from graphmem.captured import Batch
 from graphmem.events import Origin
 from graphmem.instant import DAY, HOUR, from_iso
 from graphmem.model import Fact, FactKind, Observation, TaskState
@@ -23,9 +24,15 @@ def work(session: str, at: float, *tasks: str, **more: Any) -> Observation:
     return Observation(id=f"{session}-{at}", session=session, at=START + at, **values)
 
 
-def told(memory: Any, session: str = "new", origin: Origin | None = None, budget: int = 200) -> list[str]:
+def told(
+    memory: Any,
+    session: str = "new",
+    origin: Origin | None = None,
+    budget: int = 200,
+    now: float | None = None,
+) -> list[str]:
     with memory.view() as view:
-        text = opening(view, memory.journal, session, origin, budget)
+        text = opening(view, memory.journal, session, origin, budget, now)
     return [] if text is None else text.splitlines()
 
 
@@ -58,10 +65,32 @@ def test_a_new_session_hears_the_digest_and_what_the_last_one_left_open(
             HEAD,
             "2 observations in 2 sessions of 1 file, 2026-03-01 to 2026-03-03.",
             '- in progress: "add an export" (claude-code, session s2)',
-            "- open: 更新接口文档",
+            '- open: "更新接口文档"',
             '- open: "document the export"',
             '- open: "write the migration"',
         ]
+
+
+def progress(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith("- in progress")]
+
+
+def test_a_session_that_has_ended_is_not_in_progress(recorded: Callable[..., Any]) -> None:
+    memory = recorded(work("s1", 0, intent="split the table"), work("s2", HOUR, intent="add an export"))
+    memory.journal.captured.settle(Batch(ended={"s2": True}), START)
+    assert progress(told(memory)) == ['- in progress: "split the table" (claude-code, session s1)']
+    memory.journal.captured.settle(Batch(ended={"s2": False}), START)
+    assert len(progress(told(memory))) == 2
+
+
+@pytest.mark.parametrize(("days", "goes_on"), [(0.5, True), (1.5, False), (27, False)])
+def test_what_rests_for_a_day_is_in_progress_no_more(
+    recorded: Callable[..., Any], days: float, goes_on: bool
+) -> None:
+    memory = recorded(work("s1", 0, "call the bank", intent="split the table"))
+    lines = told(memory, now=START + days * DAY)
+    assert bool(progress(lines)) is goes_on
+    assert '- open: "call the bank"' in lines
 
 
 def test_an_unfinished_turn_is_told_with_its_aim(recorded: Callable[..., Any]) -> None:

@@ -105,7 +105,7 @@ def test_without_modules_and_graph_there_is_a_digest_too(recorded: Callable[...,
     with memory.view() as view:
         found = overview(memory.edges(view), memory.journal, None, 200)
     assert found.text == (
-        "1 observation in 1 session of 1 file, 2026-03-01 to 2026-03-01.\n- in progress: Begin (session s1)"
+        '1 observation in 1 session of 1 file, 2026-03-01 to 2026-03-01.\n- in progress: "Begin" (session s1)'
     )
 
 
