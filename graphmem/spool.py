@@ -11,6 +11,7 @@ import fcntl
 import json
 import logging
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,6 +58,7 @@ class Spool:
         self._active = folder / _ACTIVE_NAME
         self._aside = folder / _ASIDE_NAME
         self._offset = 0
+        self._is_stuck = False
 
     def put(self, line: bytes) -> bool:
         """Append one line made by `hook_program.line`; False when it can't be kept."""
@@ -72,14 +74,18 @@ class Spool:
 
     def _size(self) -> int:
         try:
-            return self.file.stat().st_size
+            found = self.file.stat()
         except OSError:
             return 0
+        return found.st_size if stat.S_ISREG(found.st_mode) else 0  # a pipe would hold its reader for ever
 
     def read(self) -> list[Spooled]:
         """Return the next whole lines, about a mebibyte at most; those that are none are passed over."""
-        if self._size() < self._offset:  # emptied by somebody else
+        size = self._size()
+        if size < self._offset:  # emptied by somebody else
             self._offset = 0
+        if size <= self._offset:
+            return []
         try:
             with self.file.open("rb") as file:
                 file.seek(self._offset)
@@ -145,11 +151,13 @@ class Spool:
 
     def clear(self) -> bool:
         """Empty the file if all of it was read; False when more has come, or somebody writes now."""
-        try:
-            descriptor = os.open(self.file, os.O_RDWR)
-        except OSError:
+        if not self._size():
             self._offset = 0
             return True
+        try:
+            descriptor = os.open(self.file, os.O_RDWR)
+        except OSError as fault:
+            return self._left(fault)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             size = os.fstat(descriptor).st_size
@@ -159,11 +167,21 @@ class Spool:
             if size:
                 os.ftruncate(descriptor, 0)
             self._offset = 0
+            self._is_stuck = False
             return True
-        except OSError:
+        except BlockingIOError:
             return False
+        except OSError as fault:
+            return self._left(fault)
         finally:
             os.close(descriptor)
+
+    def _left(self, fault: OSError) -> bool:
+        """Leave what was read where it is; it is not read again."""
+        if not self._is_stuck:
+            log.warning("%s can't be emptied: %s", self.file, fault.strerror)
+        self._is_stuck = True
+        return True
 
 
 def _parsed(line: bytes) -> Spooled | None:

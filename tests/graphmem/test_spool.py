@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from graphmem import hook_program
-from graphmem.spool import Spool
+from graphmem.errors import StorageError
+from graphmem.spool import Spool, counts
 
 
 def line(id: str, text: str = "hello") -> bytes:
@@ -131,3 +132,61 @@ def test_damaged_knowledge_of_open_turns_is_none(spool: Spool, content: bytes) -
     assert spool.active() == ["p1", "p2"]
     (spool.file.parent / "active.json").write_bytes(content)
     assert spool.active() == []
+
+
+@pytest.mark.parametrize(
+    "moment", ["NaN", "Infinity", "-Infinity", "1e400", "1" + "0" * 400, "9" * 5000, '"5"', "null", "[5]"]
+)
+def test_a_line_of_no_moment_is_passed_over_and_the_next_is_read(spool: Spool, moment: str) -> None:
+    head = '{"id": "odd", "at": ' + moment
+    for rest in ('"client": "claude-code", "event": {}', '"note": {}'):
+        spool.put(f"\n{head}, {rest}}}\n".encode())
+    spool.put(line("a"))
+    assert [each.id for each in spool.read()] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("told", "counted"),
+    [
+        ({"password": 2}, {"password": 2}),
+        ({"password": True, "jwt": "3", "card": 10**40, "url": -1, "token": 1.5}, {}),
+        ({"k" * 5_000: 1}, {"k" * 60: 1}),
+        (["password"], {}),
+        (None, {}),
+    ],
+)
+def test_counts_that_are_none_are_left_out(told: object, counted: dict[str, int]) -> None:
+    assert counts(told) == counted
+
+
+def test_what_can_not_be_set_aside_is_said_so_and_must_stay(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.put(line("a"))
+    (tmp_path / "set-aside.jsonl").mkdir()
+    with pytest.raises(StorageError, match=r"set-aside\.jsonl can't be written \(Is a directory\)"):
+        spool.set_aside(spool.read())
+
+
+def test_a_pipe_in_the_spools_place_holds_nobody(spool: Spool) -> None:
+    spool.file.parent.mkdir()
+    os.mkfifo(spool.file)
+    assert (spool.waiting(), spool.read(), spool.clear()) == (False, [], True)
+    spool.file.unlink()
+    spool.put(line("a"))
+    assert [each.id for each in spool.read()] == ["a"]
+
+
+def test_a_spool_that_can_not_be_emptied_is_read_once(
+    spool: Spool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(file: int, size: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "ftruncate", refuse)
+    spool.put(line("a"))
+    for expected in (["a"], []):
+        assert [each.id for each in spool.read()] == expected
+        assert spool.clear()
+    assert caplog.text.count("can't be emptied") == 1
+    spool.put(line("b"))
+    assert [each.id for each in spool.read()] == ["b"]
