@@ -8,6 +8,7 @@ known.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -28,6 +29,7 @@ TICK = 0.25
 """Seconds between two looks at open turns, and at what others have spooled."""
 _MOMENTS = frozenset(Moment)
 _PAUSES = (0.2, 0.5, 2.0)
+_LAST = 5.0
 _SESSIONS = 1_000
 _OF_A_SESSION = frozenset(
     {EventKind.SESSION_STARTED, EventKind.PROMPT, EventKind.TURN_ENDED, EventKind.SESSION_ENDED}
@@ -72,7 +74,7 @@ class Recorder:
         self._clock = clock
         self._state = threading.Condition()
         self._news = True
-        self._stopping = False
+        self._stopping, self._until = False, math.inf
         self._rounds = self._drained = 0
         # The projects a session works in beside the one around its folder, and those with open turns.
         self._elsewhere: OrderedDict[str, set[str]] = OrderedDict()
@@ -97,10 +99,13 @@ class Recorder:
             self._state.notify_all()
             return self._state.wait_for(lambda: self._drained >= target or self._stopping, seconds)
 
-    def close(self) -> None:
-        """Store what is there and end."""
+    def close(self, patience: float = _LAST) -> None:
+        """Store what is there, as far as it is done in `patience` (seconds), and end.
+
+        The rest waits in the spool for the next start, as what comes later does.
+        """
         with self._state:
-            self._stopping = True
+            self._stopping, self._until = True, time.monotonic() + patience
             self._state.notify_all()
         self._thread.join()
 
@@ -139,6 +144,8 @@ class Recorder:
         active = set(self._active)
         while lines := self._spool.read():
             self._take(lines)
+            if time.monotonic() > self._until:
+                return
         now = self._clock()
         self._active = {id for id in self._active if self._has_open_turns(id, now)}
         if self._active != active:
