@@ -15,6 +15,9 @@ from api.option_types import INSTANT, TEXT, limit_option
 from api.screen import Screen, counted, day, minute, size
 from api.terminal_text import one_line
 from graphmem.model import SESSION_FILES
+from graphmem.titles import shortened
+
+_LONGEST_AIM = 200
 
 cursor_option = click.option(
     "--cursor", type=TEXT, metavar="TEXT", help="Go on where the last answer's next_cursor says."
@@ -139,8 +142,14 @@ def _list_sessions(screen: Screen, page: Shape) -> None:
         more = " or more" if len(item["files"]) >= SESSION_FILES else ""
         did = f"{counted(item['observations'], 'observation')}, {counted(len(item['files']), 'file')}{more}"
         who = f"{item['actor'] or 'somebody'}, {did}, session {item['id']}"
-        screen.entry(minute(item["started_at"]), item["set_out"] or "(nothing said)", who)
+        screen.entry(minute(item["started_at"]), _aim(item), who)
     _show_cursor(screen, page)
+
+
+def _aim(session: Shape) -> str:
+    """Return what a session set out to do; a prompt may be a whole plan, of which the beginning will do."""
+    aim: str = session["set_out"] or "(nothing said)"
+    return aim if len(aim) <= _LONGEST_AIM else shortened(" ".join(aim.split()), _LONGEST_AIM)
 
 
 def _show_session(screen: Screen, item: Shape) -> None:

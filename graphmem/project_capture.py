@@ -7,6 +7,7 @@ Only the recorder's thread takes events; what is asked may be asked from any thr
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ _NOTES_OF_A_SESSION = 200
 _SESSIONS = 200
 _SWEEP_EVERY = 3_600.0
 _AFRESH = frozenset({Origin.STARTUP, Origin.CLEAR})
+_MADE = frozenset({FileChange.ADDED, FileChange.MOVED})
 
 log = logging.getLogger(__name__)
 
@@ -304,8 +306,12 @@ class _Taking:
     def _follow_up(self, event: Event, given: Sequence[NoteRow]) -> None:
         """Note which files that a note named, or failed to name, were opened or changed after it."""
         session = event.session
-        opened, changed = event.reads, tuple(edit.path for edit in event.edits)
+        opened = event.reads
+        changed = tuple(edit.former or edit.path for edit in event.edits)
         seen = self._seen.setdefault(session, {})
+        for edit in event.edits:
+            if edit.change in _MADE:  # no note can name what is not there yet
+                seen.setdefault(edit.path, -math.inf)
         if opened or changed:
             if session not in self._notes:
                 self._notes[session] = self._captured.notes(session, _NOTES_OF_A_SESSION)

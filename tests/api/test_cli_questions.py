@@ -308,3 +308,14 @@ def test_control_characters_of_the_data_never_reach_the_terminal(
     for arguments in (("observations",), ("sessions",), ("search", "red"), ("impact", "b.py"), ("stats",)):
         shown = graphmem.good(*arguments, cwd=repository.path).out
         assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+
+
+def test_of_a_pasted_plan_the_list_of_sessions_shows_the_beginning(graphmem: Any, tmp_path: Path) -> None:
+    plan = "# Plan\n\n" + "\n".join(f"{step}. Move module {step} to the new interface" for step in range(500))
+    line = {"session": "s1", "title": "Plan", "intent": plan, "files_modified": ["a.py"]}
+    (tmp_path / "turns.jsonl").write_text(json.dumps(line))
+    graphmem.good("import", "jsonl", tmp_path / "turns.jsonl", cwd=tmp_path)
+    shown = " ".join(graphmem.good("sessions", cwd=tmp_path).out.split())
+    assert "# Plan 0. Move module 0 to the new interface" in shown
+    assert len(shown) < 400
+    assert "\\x0a" not in shown

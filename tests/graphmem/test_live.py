@@ -332,6 +332,21 @@ def test_a_turn_that_changes_what_no_note_named_is_counted(agent: Agent, project
     assert (project.stats().notes.helped, project.stats().notes.missed) == (0, 1)
 
 
+def test_a_file_that_is_made_or_moved_in_the_turn_was_no_miss(agent: Agent, project: Project) -> None:
+    agent.says("UserPromptSubmit", prompt="Work")
+    agent.uses("Read", TOKEN, "PreToolUse")
+    made = {"tool_name": "Write", "tool_use_id": "w", "tool_response": {"type": "create"}}
+    agent.says("PostToolUse", tool_input={"file_path": str(agent.root / "src/fresh.py")}, **made)
+    agent.uses("Edit", "src/fresh.py")
+    moved = {"tool_name": "Bash", "tool_use_id": "m", "tool_input": {"command": f"mv {SESSION} src/s.py"}}
+    agent.says("PostToolUse", **moved)
+    agent.uses("Edit", "src/s.py")
+    agent.says("Stop", last_assistant_message="Done.")
+    kept(agent.live, project)
+    notes = project.stats().notes
+    assert (notes.given, notes.changed, notes.helped, notes.missed) == (1, 1, 1, 0)
+
+
 # ---- what must not hold up others ---------------------------------------------------------------
 
 
