@@ -5,12 +5,16 @@ It is not a benchmark: `bench.hook_burst` sends these, and checks the memory aga
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 _TURN = 10
 """Events of a turn: a prompt, a read (two), two edits (four), a search (two), and the end."""
+
+_AROUND = 2
+"""A session's start and its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +35,11 @@ class Stream:
 
 
 def streams(root: str, sessions: int, events: int, shared: tuple[str, ...] = ()) -> list[Stream]:
-    """Return `sessions` sessions of about `events` calls in all.
+    """Return `sessions` sessions of whole turns, at least `events` calls in all.
 
     Each turn changes a file of its own and, in turn, one of `shared` (files that the history knows).
     """
-    turns = max(1, (events // sessions - 2) // _TURN)
+    turns = max(1, math.ceil((events / sessions - _AROUND) / _TURN))
     return [_stream(root, number, turns, shared) for number in range(sessions)]
 
 

@@ -1,4 +1,4 @@
-"""The benchmarks over HTTP still run; what they print is for people, not for the tests."""
+"""The benchmarks over HTTP and of hooks still run; what they print is for people, not for the tests."""
 
 from __future__ import annotations
 
@@ -55,3 +55,17 @@ def test_a_history_is_replayed_through_http(history: Path) -> None:
     hit_5, average_precision = float(printed[1].split()[2]), float(printed[1].split()[4])
     assert hit_5 == 1.0
     assert average_precision > 0.5
+
+
+def test_a_burst_of_hook_calls_is_sent_and_accounted_for() -> None:
+    printed = run("bench.hook_burst", "--events", "60", "--sessions", "3").splitlines()
+    assert int(printed[0].split()[0]) >= 60
+    assert printed[1].startswith("answer before an edit: p50")
+    assert printed[-1] == "lost 0, doubled 0"
+
+
+def test_the_hook_program_is_timed_beside_the_bare_interpreter() -> None:
+    printed = run("bench.hook_speed", "--rounds", "1").splitlines()
+    assert printed[0].split()[-1] == "ratio"
+    assert printed[1].startswith("python -I -S -c pass") and printed[1].endswith("1.00")
+    assert len(printed) == 7
