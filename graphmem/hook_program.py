@@ -166,7 +166,7 @@ def _ask(home: str, client: str, body: bytes, more: str, until: float) -> bytes 
     # holds the lock: the port of one that is gone may be a stranger's, who must not get the token.
     record, lock = _content(home + "/service.json"), _content(home + "/lock", True)
     port, pid = _number(record, b'"port"'), _number(record, b'"pid"')
-    if not port or (sys.platform != "win32" and _number(lock, b'"pid"') != pid):
+    if not 0 < port < 65_536 or (sys.platform != "win32" and _number(lock, b'"pid"') != pid):
         return None
     import _socket  # `socket` takes as long as the start of the interpreter
 
@@ -271,8 +271,10 @@ def main(argv: list[str]) -> int:
             continue  # a stream the client closed: the answer would go to the next file opened
         if os.environ.get("GRAPHMEM_DISABLED", "").lower() in ("1", "true", "yes"):
             return 0
-        home = options.get("--home") or os.environ.get("GRAPHMEM_HOME") or _default_home()
-        home = os.path.abspath(os.path.expanduser(home))
+        named = options.get("--home") or os.environ.get("GRAPHMEM_HOME") or _default_home()
+        if (named := os.path.expanduser(named)).startswith("~"):
+            return 0  # nobody's home: "~" would be made in the agent's folder
+        home = os.path.abspath(named)
         if sys.platform != "win32":
             _signal.signal(_signal.SIGALRM, _signal.default_int_handler)  # it raises KeyboardInterrupt
             _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))
