@@ -231,10 +231,14 @@ def ruling(sentence: str) -> Ruling | None:
     return _decision(said, _DECIDED) or _rule(said, whole) or _task(said, whole) or _decision(said, _CHOSEN)
 
 
-def is_everywhere(sentence: str) -> bool:
-    """Return whether a rule is about the way of working as such."""
-    named = _IDENTIFIER.search(sentence)
-    return bool(_EVERYWHERE.search(sentence) and _ABSOLUTE.search(sentence) and not named)
+def is_everywhere(sentence: str, *, is_taste: bool = False) -> bool:
+    """Return whether a rule is about the way of working as such; a taste is if it is about how to talk."""
+    if _IDENTIFIER.search(sentence):
+        return False
+    return bool(
+        (is_taste and re.search(_AGENT, sentence))
+        or (_EVERYWHERE.search(sentence) and _ABSOLUTE.search(sentence))
+    )
 
 
 def _label(said: str) -> Ruling | None:

@@ -268,6 +268,11 @@ _EVERYWHERE = _any(
     r"|(?:without|run(?:ning)?) (?:running )?(?:the |all )?tests?|pull requests?|branch(?:es)?|changelog"
     r"|emojis?)\b"
 )
+_TALK = re.compile(
+    r"\b(?:answers?|repl(?:y|ies)|responses?|explanations?|summar(?:y|ies)|emojis?|small talk|apologies)\b"
+    r"(?! (?:body|code|header|time|object|page|endpoint|schema|type|model|format)s?\b)",
+    re.IGNORECASE,
+)
 _IDENTIFIER = re.compile(r"`|\w/\w|\w_\w|\w?\.\w")
 _ABSOLUTE = _any(
     r"\b(?:always|never|ever|every|each|all|any|from now on|going forward|do not|don'?t|must)\b",
@@ -307,10 +312,13 @@ def ruling(sentence: str) -> Ruling | None:
     return _task(said) or _decision(said) or _rule(said, sentence)
 
 
-def is_everywhere(sentence: str) -> bool:
-    """Return whether a rule is about the way of working as such."""
-    named = _IDENTIFIER.search(sentence)
-    return bool(_EVERYWHERE.search(sentence) and _ABSOLUTE.search(sentence) and not named)
+def is_everywhere(sentence: str, *, is_taste: bool = False) -> bool:
+    """Return whether a rule is about the way of working as such; a taste is if it is about how to talk."""
+    if _IDENTIFIER.search(sentence):
+        return False
+    return bool(
+        (is_taste and _TALK.search(sentence)) or (_EVERYWHERE.search(sentence) and _ABSOLUTE.search(sentence))
+    )
 
 
 def _task(said: str) -> Ruling | None:

@@ -133,7 +133,11 @@ def _read(text: str, found: Ruling) -> FactReading:
     elif found.kind in (FactKind.FACT, FactKind.DECISION) and (assignment := assigned(text)) is not None:
         subject, attribute, value = assignment
     binding = found.kind in (FactKind.PREFERENCE, FactKind.CONVENTION)
-    everywhere = binding and (english_rules.is_everywhere(text) or chinese_rules.is_everywhere(text))
+    is_taste = found.kind is FactKind.PREFERENCE and found.scope is Scope.ACTOR
+    everywhere = binding and (
+        english_rules.is_everywhere(text, is_taste=is_taste)
+        or chinese_rules.is_everywhere(text, is_taste=is_taste)
+    )
     return FactReading(
         text=text,
         kind=found.kind,

@@ -32,6 +32,15 @@ _QUOTED = re.compile(r"[\"'“‘「『](.*)[\"'”’」』]")
 _WORD = re.compile(rf"[{HAN}]|[^\W_]+(?:'[a-z]+)?")
 _ONE_NAME = re.compile(r"@?[\w.~-]*[\\/.][\w.\\/~:-]*|/[\w:-]+")
 _HAN = re.compile(f"[{HAN}]")
+# What a pasted plan or report begins with; what it is about comes below.
+_HEADING = re.compile(
+    r"(?:(?:the|my|our|full|detailed|implementation|project|development|technical|executive|problem|task)\s+)*"
+    r"(?:plan|tasks?|overview|summary|context|background|goals?|introduction|description|objectives?|todo"
+    r"|requirements?|instructions?|steps?|spec(?:ification)?|details?|notes?|design|proposal|statement|prd|rfc)"
+    r"|(?:实施|实现|开发|项目|技术|详细|任务|总体|需求|设计|背景|问题)*"
+    r"(?:计划|方案|背景|目标|概述|概览|总结|简介|说明|任务|需求|步骤|要求|上下文|描述|设计|文档|前言|引言)",
+    re.IGNORECASE,
+)
 
 _POOR = """
 a again agreed ahead alright and carry continue do done exactly fine first go going good great hello hey
@@ -114,7 +123,7 @@ def _unquoted(sentence: str) -> str:
 
 def _says_something(title: str) -> bool:
     words = [word.lower() for word in _WORD.findall(title)]
-    if not words or _ONE_NAME.fullmatch(title):
+    if not words or _ONE_NAME.fullmatch(title) or _HEADING.fullmatch(title):
         return False
     if _HAN.search(title):
         rest = "".join(words)

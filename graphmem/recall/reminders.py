@@ -28,6 +28,7 @@ _LOOKED_AT = 50
 _CANDIDATES = 300
 _EACH = 5
 _HAN = re.compile(f"[{HAN}]")
+_STOPS = ".。!！"
 _ENGLISH = {
     FactKind.PREFERENCE: "preference",
     FactKind.CONVENTION: "convention",
@@ -65,7 +66,7 @@ def reminders(view: View, prompt: str, actor: str, budget_tokens: int = BUDGET) 
     for kind in _ENGLISH:
         room = _EACH
         for said in found:
-            key = " ".join(said.text.casefold().split()).rstrip(".。!！")
+            key = " ".join(said.text.casefold().split()).rstrip(_STOPS)
             if said.kind is not kind or key in told or not room:
                 continue
             line = _line(said, chinese)
@@ -120,7 +121,7 @@ def _holds(view: View, said: Statement, prompt: str, actor: str) -> bool:
     """Return whether a statement still holds, for this actor, and is not what the prompt itself says."""
     if said.scope is Scope.ACTOR and said.actor != actor:
         return False
-    if said.state is TaskState.DONE or said.text.casefold() in prompt.casefold():
+    if said.state is TaskState.DONE or said.text.casefold().rstrip(_STOPS) in prompt.casefold():
         return False
     return not is_replaced(view, said)
 

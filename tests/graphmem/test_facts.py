@@ -111,10 +111,17 @@ def test_a_rule_about_the_way_of_working_holds_everywhere_and_one_about_a_matter
         "Never commit without tests.",
         "请总是用中文回答。",
         "提交信息一律用英文。",
+        "I prefer short answers without emojis.",
+        "我喜欢简短的回答。",
     )
-    assert [said.everywhere for text in everywhere for said in statements(text)] == [True] * 4
-    somewhere = "Never store amounts as floats.", "日期统一用 UTC。", "I like small modules."
-    assert [said.everywhere for text in somewhere for said in statements(text)] == [False] * 3
+    assert [said.everywhere for text in everywhere for said in statements(text)] == [True] * 6
+    somewhere = (
+        "Never store amounts as floats.",
+        "日期统一用 UTC。",
+        "I like small modules.",
+        "I prefer the response body as JSON.",
+    )
+    assert [said.everywhere for text in somewhere for said in statements(text)] == [False] * 4
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,8 @@ def test_taste_is_told_to_the_same_actor_only_and_rules_to_all(recorded: Callabl
 
 def test_what_the_prompt_says_itself_is_not_told_back(recorded: Callable[..., Any]) -> None:
     memory = recorded(said("The queue limit is 50."))
-    assert told(memory, "Remember: the queue limit is 50.") == []
+    for prompt in ("Remember: the queue limit is 50.", "the queue limit is 50", "The queue limit is 50, so"):
+        assert told(memory, prompt) == []
     assert len(told(memory, "raise the queue limit")) == 2
 
 

@@ -41,6 +41,12 @@ from graphmem.titles import LONGEST_TITLE, shortened, title_of, title_of_files
         ("\x00\x1b[31mred \u202etext", "red text"),
         ("test", "test"),
         ("/review src/a.py", "/review src/a.py"),
+        (
+            "# Implementation Plan\n\n## Context\nMove the parser to a module of its own.",
+            "Move the parser to a module of its own",
+        ),
+        ("## 实施方案\n\n把解析器拆成单独的模块", "把解析器拆成单独的模块"),
+        ("Plan the release", "Plan the release"),
     ],
 )
 def test_a_title_is_the_first_sentence_without_its_markup(text: str, title: str) -> None:
