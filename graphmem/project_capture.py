@@ -260,7 +260,8 @@ class _Taking:
         """
         if not event.key:
             return [], []
-        own, anywhere = f"{event.client}:{event.session}:{event.key}", f"{event.client}::{event.key}"
+        # A client may run the hooks of another's settings too: within a session a call is one by its name.
+        own, anywhere = f"{event.session}:{event.key}", f"{event.client}::{event.key}"
         if event.session not in self._afresh:
             self._afresh[event.session] = self._captured.began_afresh(event.session)
         return [own] if self._afresh[event.session] else [own, anywhere], [own, anywhere]

@@ -14,6 +14,7 @@ import pytest
 from graphmem import Memory, Project
 from graphmem.clients.roster import ADAPTERS
 from graphmem.errors import NotFoundError, StorageError
+from graphmem.graph import Declaration, Relation
 from graphmem.live import Live
 
 TOKEN, SESSION, README = "src/token.py", "src/session.py", "README.md"
@@ -174,9 +175,7 @@ def test_a_restart_repeats_nothing(
 def test_a_very_strong_note_holds_an_edit_once_where_that_is_wanted(
     memory: Memory, project: Project, clock: Callable[[], float]
 ) -> None:
-    edge = next(edge for edge in project.graph.edges().items if edge.source.name.endswith((TOKEN, SESSION)))
-    project.graph.declare([declaration(SESSION, TOKEN)])
-    assert edge is not None
+    project.graph.declare([Declaration(f"file:{SESSION}", f"file:{TOKEN}", Relation.DEPENDS_ON)])
     with closing(Live(memory, ADAPTERS, hold=True, clock=clock)) as live:
         agent = Agent(live, Path(project.info.root))
         given = {"tool_name": "Edit", "tool_input": {"file_path": str(agent.root / TOKEN)}}
@@ -184,12 +183,6 @@ def test_a_very_strong_note_holds_an_edit_once_where_that_is_wanted(
         assert held["permissionDecision"] == "deny"
         assert SESSION in held["permissionDecisionReason"]
         assert agent.answered("PreToolUse", **given, tool_use_id="second") == {}
-
-
-def declaration(source: str, target: str) -> Any:
-    from graphmem.graph import Declaration, Relation
-
-    return Declaration(f"file:{source}", f"file:{target}", Relation.DEPENDS_ON)
 
 
 # ---- what is kept -------------------------------------------------------------------------------
@@ -497,3 +490,14 @@ def test_another_session_that_changed_the_file_and_goes_on_is_told_of(
     other.says("SessionStart", source="resume")
     kept(agent.live, project)
     assert third.uses("Read", "src/lonely.py", "PreToolUse", call="c4") is not None
+
+
+def test_a_client_that_runs_the_hooks_of_another_too_is_heard_once(agent: Agent, project: Project) -> None:
+    agent.says("SessionStart", source="startup")
+    agent.says("UserPromptSubmit", prompt="Shorten the token's life")
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": str(agent.root / TOKEN)}, "tool_use_id": "t1"}
+    event = {"session_id": "s1", "cwd": str(agent.root), "prompt_id": "p1", "hook_event_name": "PostToolUse"}
+    for number, client in enumerate((CLIENT, "codex")):
+        agent.live.receive(client, {**event, **edit}, f"edit-{number}")
+    agent.says("Stop", last_assistant_message="Done.")
+    assert [item.files_modified for item in kept(agent.live, project)] == [(TOKEN,)]
