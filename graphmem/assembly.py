@@ -120,7 +120,8 @@ def _prompted(state: OpenTurn, event: Event, at: float) -> _Taken:
         drafts += more
         turn = _begun(state, key, at)
     intent = _text(event.text)
-    part = _with_facts(replace(turn.part, at=_later(turn.part.at, at)), intent)
+    branch = event.branch or turn.part.branch
+    part = _with_facts(replace(turn.part, at=_later(turn.part.at, at), branch=branch), intent)
     return replace(state, turn=replace(turn, intent=intent, part=part)), drafts
 
 
@@ -136,11 +137,11 @@ def _worked(state: OpenTurn, event: Event, at: float) -> _Taken:
         turn = _gone_on(state, event.turn or _NO_PROMPT, at)
     turn = _opened(turn, at)
     mine, *others = turn.part.files.portions(steps, MOST_FILES)
-    turn = _with_steps(turn, mine, at, state.cwd)
+    turn = _with_steps(turn, mine, at, state.cwd, event.branch)
     for portion in others:
         turn, more = _told(state, turn)
         drafts += more
-        turn = _with_steps(_opened(turn, at), portion, at, state.cwd)
+        turn = _with_steps(_opened(turn, at), portion, at, state.cwd, event.branch)
     return replace(state, turn=turn), drafts
 
 
@@ -231,7 +232,7 @@ def _numbered(state: OpenTurn, turn: Turn) -> OpenTurn:
 def _opened(turn: Turn, at: float) -> Turn:
     if not turn.part.is_told:
         return turn
-    return replace(turn, part=Part(turn.part.number + 1, at, at))
+    return replace(turn, part=Part(turn.part.number + 1, at, at, branch=turn.part.branch))
 
 
 def _is_over(part: Part, seen: float, at: float) -> bool:
@@ -242,7 +243,7 @@ def _is_over(part: Part, seen: float, at: float) -> bool:
     return at - part.first >= LONGEST_PART or (has_worked and at - seen >= SILENCE)
 
 
-def _with_steps(turn: Turn, steps: list[Step], at: float, cwd: str) -> Turn:
+def _with_steps(turn: Turn, steps: list[Step], at: float, cwd: str, branch: str) -> Turn:
     if not steps:
         return turn
     part = turn.part
@@ -251,6 +252,7 @@ def _with_steps(turn: Turn, steps: list[Step], at: float, cwd: str) -> Turn:
         files=part.files.after(steps),
         at=_later(part.at, at),
         cwd=part.cwd or cwd,
+        branch=branch or part.branch,
         is_touched=part.is_touched or any(not isinstance(step, str) for step in steps),
     )
     return replace(turn, part=part)
@@ -287,7 +289,7 @@ def _told(state: OpenTurn, turn: Turn) -> tuple[Turn, list[Draft]]:
     part = replace(part, facts=kept, is_told=True)
     drafts = [draft(state, turn, part, provisional=False)]
     while rest:
-        part = Part(part.number + 1, part.at, part.at)
+        part = Part(part.number + 1, part.at, part.at, branch=part.branch)
         kept, rest = fitting(turn.intent, replace(part, facts=rest))
         part = replace(part, facts=kept, is_told=True)
         drafts.append(draft(state, turn, part, provisional=False))

@@ -55,6 +55,8 @@ def draft(session: OpenTurn, turn: Turn, part: Part, *, provisional: bool) -> Dr
     }
     if part.cwd:
         item["cwd"] = part.cwd
+    if part.branch:
+        item["branch"] = part.branch[:_LONGEST_NAME]
     return Draft(item, f"prompt-{_digest(session, turn.key)}", provisional)
 
 

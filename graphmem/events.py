@@ -68,7 +68,8 @@ class Event:
 
     `key` is the same wherever the client tells of the same thing again, also under another session's name;
     empty where it gives nothing to know it by. `turn` is the client's name of the prompt being worked on,
-    `agent` that of a sub-agent, `call` that of a tool call. `text` is the prompt, or a turn's last answer;
+    `agent` that of a sub-agent, `call` that of a tool call; `branch` is that of git, where it is known.
+    `text` is the prompt, or a turn's last answer;
     `command` what was run. A command that reads, writes, moves or removes files has these in `reads` and
     `edits`, whatever its kind.
     """
@@ -85,6 +86,7 @@ class Event:
     phase: Phase = Phase.DONE
     reads: tuple[str, ...] = ()
     edits: tuple[FileEdit, ...] = ()
+    branch: str = ""
     text: str = ""
     command: str = ""
     origin: Origin | None = None

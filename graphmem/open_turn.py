@@ -33,7 +33,8 @@ class Saying:
 class Part:
     """A part of a turn's work; `first` and `at` are the times of its first and last event.
 
-    `cwd` is the folder its work began in, for paths that were told before any folder was.
+    `cwd` is the folder its work began in, for paths that were told before any folder was; `branch` is git's,
+    the last one told of.
     `is_told` once it was handed out as final; what comes then goes to the next part. `is_touched` once it
     held an edit, also where nothing is left of it: it was shown, so it is told to its end.
     """
@@ -45,6 +46,7 @@ class Part:
     facts: tuple[Saying, ...] = ()
     answer: str = ""
     cwd: str = ""
+    branch: str = ""
     is_touched: bool = False
     is_told: bool = False
 
@@ -158,6 +160,7 @@ def _part(raw: dict[str, Any]) -> Part:
         ),
         answer=_text(raw["answer"]),
         cwd=_text(raw["cwd"]),
+        branch=_text(raw.get("branch", "")),
         is_touched=_of(bool, raw["is_touched"]),
         is_told=_of(bool, raw["is_told"]),
     )

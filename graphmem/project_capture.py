@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from graphmem.helpfulness import judged
 from graphmem.identity import PathResolver
 from graphmem.model import Observation
 from graphmem.opened import Opened
+from graphmem.repository import locate
 
 PROVISIONAL_EVERY = 0.5
 """Seconds between two tellings of a turn that is still being worked on; each edit shows within a second."""
@@ -214,6 +216,7 @@ class _Taking:
         self._afresh: dict[str, bool] = {}
         self._notes: dict[str, list[NoteState]] = {}
         self._seen = seen
+        self._branches: dict[str, str] = {}
         self.turns = turns
         self.changed: set[str] = set()
         self.keys: dict[str, None] = {}
@@ -274,8 +277,20 @@ class _Taking:
             event,
             reads=tuple(path for path in reads if path is not None),
             edits=tuple(edit for edit in edits if edit is not None),
+            branch=self._branch(event),
             cwd=self._root,
         )
+
+    def _branch(self, event: Event) -> str:
+        """Return the branch that is checked out where the event's files lie, else where the agent is."""
+        paths = (*(edit.path for edit in event.edits), *event.reads)
+        if not (paths or event.text):
+            return ""
+        folder = next((os.path.dirname(path) for path in paths if os.path.isabs(path)), event.cwd or "")
+        if folder not in self._branches:
+            checkout = locate(folder) if os.path.isabs(folder) and "\0" not in folder else None
+            self._branches[folder] = (checkout.branch or "") if checkout is not None else ""
+        return self._branches[folder]
 
     def _name(self, path: str, cwd: str | None) -> str | None:
         try:
