@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -277,8 +277,3 @@ def _has_remarks(text: str, container: Node) -> bool:
         place = item.end
     gaps.append(text[place : container.end - 1])
     return any(gap.strip(_BLANKS + ",") for gap in gaps)
-
-
-def items_where(container: Node, wanted: Callable[[Node], bool]) -> list[int]:
-    """Return the places of the items for which `wanted` holds."""
-    return [index for index, item in enumerate(container.items) if wanted(item)]

@@ -124,7 +124,6 @@ _HAN_USES = re.compile(
     r"|存储在|放在|监听在?)(?:的是)?\s?(?P<v>[^，,]{1,60})$"
 )
 _HAN_RELATIONS = {"用的是": "使用", "采用的是": "使用", "跑在": "运行在", "放在": "存放在", "存在": "存放在"}
-_HAN_ONLY = re.compile(f"[{HAN}]+$")
 _HAN_ANY = re.compile(f"[{HAN}]")
 _ARTICLE = re.compile(r"(?:the|a|an|our|its|current|new|all)\s+", re.IGNORECASE)
 _OF = re.compile(r"(?P<a>[^\s]+(?:\s[^\s]+)?)\s(?:of|for|in)\s(?P<s>.+)$")
