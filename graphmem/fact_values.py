@@ -99,6 +99,10 @@ _ACTIVE = re.compile(
     r"\s(?:from\s.{1,40}?\s)?to\s(?P<v>.{1,80})$",
     re.IGNORECASE,
 )
+_REPORTED = re.compile(
+    rf"(?:also\s|now\s|just\s)?(?!cut\b){_MOVES}\s(?P<s>[^,;:]{{1,80}}?)\s(?:from\s.{{1,40}}?\s)?to\s(?P<v>.{{1,80}})$",
+    re.IGNORECASE,
+)
 _EQUALS = re.compile(r"(?P<s>[^=:：<>!]{1,60}?)\s*(?:=|==|:=)\s*(?P<v>[^=].{0,79})$")
 _COLON = re.compile(r"(?P<s>[^:：]{1,40}?)\s*[:：]\s*(?P<v>[^:：\s].{0,79})$")
 _HEDGE = r"(?:now |currently |probably |maybe |still |always |temporarily |for now )?"
@@ -127,17 +131,21 @@ _HAN_RELATIONS = {"用的是": "使用", "采用的是": "使用", "跑在": "�
 _HAN_ANY = re.compile(f"[{HAN}]")
 _ARTICLE = re.compile(r"(?:the|a|an|our|its|current|new|all)\s+", re.IGNORECASE)
 _OF = re.compile(r"(?P<a>[^\s]+(?:\s[^\s]+)?)\s(?:of|for|in)\s(?P<s>.+)$")
-_HAN_LEAD = re.compile(r"(?:目前|现在|当前|另外|其中|我们的|项目的|注意)\s?")
+_HAN_LEAD = re.compile(
+    r"(?:目前|现在|当前|另外|其中|我们的|项目的|注意)\s?|(?:我们?)?(?:已经?|刚刚?才?)(?:成功)?[把将]\s?"
+)
+_HAN_ORDER = re.compile(r"(?:请|麻烦|帮|你|给我|先|再)[^，,]{0,6}[把将]")
+_HAN_END = re.compile(r"\s?(?:了|啦|吧|哦|呢)$")
 
 
 def assigned(sentence: str) -> Assignment | None:
     """Return what a sentence gives which value, None where it gives none; the value is the new one."""
     said = sentence.strip().rstrip("。.!！；;").strip()
-    for pattern in (_ARROW, _CHANGED, _ACTIVE, _EQUALS, _USES, _COLON, _IS):
+    for pattern in (_ARROW, _CHANGED, _ACTIVE, _REPORTED, _EQUALS, _USES, _COLON, _IS):
         found = pattern.match(said)
         if found is not None and (made := _made(found, pattern)) is not None:
             return made
-    if not _HAN_ANY.search(said):
+    if not _HAN_ANY.search(said) or _HAN_ORDER.match(said):
         return None
     plain = _HAN_LEAD.sub("", said, count=1) if _HAN_LEAD.match(said) else said
     for pattern in (_HAN_CHANGED, _HAN_USES, _HAN_IS):
@@ -172,7 +180,9 @@ def _fits(made: Assignment, name: str, pattern: re.Pattern[str]) -> bool:
     """Return whether the value looks like one, the less the wording says so the more strictly."""
     telling = bool(_TELLING.search(made.value))
     has_attribute = made.attribute != "value"
-    if pattern in (_ARROW, _EQUALS, _CHANGED, _HAN_CHANGED, _ACTIVE):
+    if pattern is _REPORTED and len(made.value.split()) > 1 and not _STRONG.match(made.value):
+        return False  # what was done to it, not what it is
+    if pattern in (_ARROW, _EQUALS, _CHANGED, _HAN_CHANGED, _ACTIVE, _REPORTED):
         return telling or (has_attribute and not _NO_VALUE.match(made.value))
     words = made.value.split()
     if _NO_VALUE.match(made.value) or _PARTICIPLE.match(made.value):
@@ -206,7 +216,7 @@ def _related(name: str, relation: str, value: str) -> Assignment | None:
 
 
 def _value(text: str) -> str:
-    cut = _TAIL.split(text.strip(), maxsplit=1)[0].strip(_EDGES)
+    cut = _HAN_END.sub("", _TAIL.split(text.strip(), maxsplit=1)[0].strip(_EDGES))
     named = re.sub(r"^(?:called|named|叫做?|名为)\s?", "", cut)
     return _ARTICLE.sub("", named, count=1) if _ARTICLE.match(named) else named
 

@@ -107,13 +107,25 @@ def _stated(sentence: Sentence) -> list[FactReading]:
     if under is not None:
         return [_read(text, under)]
     found = _ruling(text)
-    if found is not None:
-        return [_read(found.text or text, found)]
     clauses = [clause.strip() for clause in _CLAUSES.split(text)]
+    if found is not None:
+        tasks = _tasks(clauses) if found.kind is FactKind.TASK and len(clauses) > 1 else []
+        is_mixed = len({task.state for task in tasks}) > 1
+        return tasks if is_mixed else [_read(found.text or text, found)]
     valued = [clause for clause in clauses if assigned(clause) is not None] if len(clauses) > 1 else []
     if len(valued) > 1:
         return [_read(clause, Ruling(FactKind.FACT)) for clause in valued]
     return [_read(text, Ruling(FactKind.FACT))] if assigned(text) is not None else []
+
+
+def _tasks(clauses: list[str]) -> list[FactReading]:
+    """Return the tasks that clauses tell of, each by itself: one may be done and the next left open."""
+    found = ((chinese_rules.bare(english_rules.bare(clause)), _ruling(clause)) for clause in clauses)
+    return [
+        _read(rule.text or said, rule)
+        for said, rule in found
+        if rule is not None and rule.kind is FactKind.TASK
+    ]
 
 
 def _headed(heading: str) -> Ruling | None:

@@ -100,6 +100,44 @@ def test_one_sentence_can_give_several_things_a_value() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "done", "left"),
+    [
+        (
+            "I fixed the bug, but the tests are still missing.",
+            "I fixed the bug",
+            "the tests are still missing.",
+        ),
+        ("登录页改完了，但是还没写测试。", "登录页改完了", "还没写测试。"),
+        ("我已经修复了分页的 bug，还需要补测试。", "我已经修复了分页的 bug", "还需要补测试。"),
+    ],
+)
+def test_what_is_done_and_what_is_left_in_one_sentence_are_two_tasks(
+    sentence: str, done: str, left: str
+) -> None:
+    found = [(said.text, said.kind, said.state) for said in statements(sentence)]
+    assert found == [(done, FactKind.TASK, TaskState.DONE), (left, FactKind.TASK, TaskState.OPEN)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "value"),
+    [
+        ("Changed the rate limit from 100 to 200.", ("rate", "limit", "200")),
+        ("Renamed the users table to accounts.", ("users", "table", "accounts")),
+        ("API base 从 /v1 迁移到 /v2 了。", ("api", "base", "/v2")),
+        ("已把 API base 改成 /v2", ("api", "base", "/v2")),
+        ("帮我把 API base 改成 /v2", None),
+        ("Updated the README to mention v2.", None),
+        ("Change the rate limit to 200.", None),
+    ],
+)
+def test_a_change_that_is_reported_gives_the_new_value_and_an_order_none(
+    sentence: str, value: tuple[str, str, str] | None
+) -> None:
+    found = [(said.subject, said.attribute, said.value) for said in statements(sentence)]
+    assert found == ([] if value is None else [value])
+
+
 def test_a_wrapped_sentence_is_read_as_one() -> None:
     text = "We decided to keep all of the services in one repository because\nreleases are easier that way.\n"
     assert texts(text) == [text.replace("\n", " ").strip()]
