@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     IsPrivate = Callable[[str, str | None], bool]
 
 _MOST_TEXT, _MOST_PATHS, _MOST_WORDS = 4096, 50, 200
+_MOST_IN_ALL = 32_768  # bytes of text of one event; written as ASCII they are up to six times as many
 _ROUGH, _MARGIN = 16_384, 1024  # how much is looked through for secrets; its end, where one may be cut off
 
 # What of an event may pass, and as what; all else, and any value of another type, is left out.
@@ -70,6 +71,7 @@ class _Reduction:
         self._folder, self._counts = folder, counts
         self._redact, self._is_private = redact, is_private
         self.has_hidden = False
+        self._room = _MOST_IN_ALL
 
     def kept(self, raw: dict[str, object], fields: dict[str, str]) -> dict[str, object]:
         """Return those fields of `raw` that may pass, as they may pass."""
@@ -84,7 +86,7 @@ class _Reduction:
         return kept
 
     def _passed(self, kind: str, value: object) -> str | bool | None:
-        if kind == "flag" or not isinstance(value, str):
+        if kind == "flag" or not isinstance(value, str) or self._room <= 0:
             return value if kind == "flag" and isinstance(value, bool) else None
         if (kind == "path" and self._is_hidden(value)) or (kind == "patch" and _BEGIN not in value):
             return None
@@ -100,7 +102,9 @@ class _Reduction:
                 self._counts[secret] = self._counts.get(secret, 0) + number
             value = clean if len(value) <= _ROUGH else clean[:-_MARGIN]
         # Ending on a character, and without half surrogates, which no text in UTF-8 can hold.
-        return value[:_MOST_TEXT].encode("utf-8", "replace")[:_MOST_TEXT].decode("utf-8", "ignore")
+        told = value[:_MOST_TEXT].encode("utf-8", "replace")[:_MOST_TEXT]
+        self._room -= len(told)
+        return told.decode("utf-8", "ignore")
 
     def _is_hidden(self, path: str) -> bool:
         hidden = self._is_private(path[:_MOST_TEXT], self._folder)

@@ -65,10 +65,11 @@ def line(client: str, event: dict[str, object], id: str, at: float, redacted: di
     return f"\n{_told(entry)}\n".encode()
 
 
-def append(spool_file: str, line: bytes, until: float | None = None) -> bool:
+def append(spool_file: str, line: bytes, until: float | None = None, most: int = _MOST_SPOOL) -> bool:
     """Append a line in one write while no reader takes lines away; False if it was locked till then, or full.
 
-    `until` is of the monotonic clock, a tenth of a second from now if left out. Full is a file over 16 MiB.
+    `until` is of the monotonic clock, a tenth of a second from now if left out. Full is a file over `most`
+    bytes.
 
     Raises:
         OSError: the file can't be written to.
@@ -79,7 +80,7 @@ def append(spool_file: str, line: bytes, until: float | None = None) -> bool:
             if time.monotonic() >= until:
                 return False
             time.sleep(0.002)
-        return os.fstat(spool.fileno()).st_size <= _MOST_SPOOL and spool.write(line) == len(line)
+        return os.fstat(spool.fileno()).st_size <= most and spool.write(line) == len(line)
 
 
 def _opened(path: str) -> int:

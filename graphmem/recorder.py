@@ -144,6 +144,7 @@ class Recorder:
         active = set(self._active)
         while lines := self._spool.read():
             self._take(lines)
+            self._spool.make_room()
             if time.monotonic() > self._until:
                 return
         now = self._clock()

@@ -24,6 +24,7 @@ _ACTIVE_NAME = "active.json"
 _ASIDE_NAME = "set-aside.jsonl"
 _MOST_BYTES = 1024 * 1024
 _LONGEST_LINE = 256 * 1024
+_MOST_WAITING = 64 * 1024 * 1024  # hooks stop earlier: where we put lines in, lines are taken away too
 _LAST_MOMENT = 253_402_300_800.0  # the year 10000
 _MOST_COUNT = 1_000_000
 
@@ -50,7 +51,8 @@ class Spooled:
 class Spool:
     """The spool in `folder`; one reader at a time, writers in any process.
 
-    `read` goes on from where it stood; `clear` takes away what was read, once its outcome is stored.
+    `read` goes on from where it stood; `clear` takes away what was read, once its outcome is stored, and
+    `make_room` does so while there is more to read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -63,7 +65,7 @@ class Spool:
     def put(self, line: bytes) -> bool:
         """Append one line made by `hook_program.line`; False when it can't be kept."""
         try:
-            return hook_program.append(str(self.file), line)
+            return hook_program.append(str(self.file), line, most=_MOST_WAITING)
         except OSError as fault:
             log.error("%s can't be written: %s", self.file, fault.strerror)
             return False
@@ -175,6 +177,27 @@ class Spool:
             return self._left(fault)
         finally:
             os.close(descriptor)
+
+    def make_room(self) -> None:
+        """Take away what was read, once that is much; its outcome must be stored.
+
+        What was not read moves to the front of the same file. Whoever is killed meanwhile leaves some lines
+        twice and one torn, and loses none.
+        """
+        if self._offset < _MOST_BYTES // 2 or self._is_stuck:
+            return
+        try:
+            with self.file.open("r+b", 0) as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                rest, here = os.fstat(file.fileno()).st_size - self._offset, 0
+                read, self._offset = self._offset, 0  # whatever comes between, all of the rest is read anew
+                while here < rest and (data := os.pread(file.fileno(), _MOST_BYTES, read + here)):
+                    here += os.pwrite(file.fileno(), data, here)
+                os.ftruncate(file.fileno(), here)
+        except BlockingIOError:
+            return
+        except OSError as fault:
+            self._left(fault)
 
     def _left(self, fault: OSError) -> bool:
         """Leave what was read where it is; it is not read again."""

@@ -137,6 +137,16 @@ def test_texts_are_cut_at_four_kibibytes_on_a_character(text: str, size: int) ->
     assert len(left.encode()) == size
 
 
+@pytest.mark.parametrize("letter", ["a", "限", "😀", "\x01", '"'])
+def test_an_event_is_bounded_as_a_whole_and_reduced_once_for_all(letter: str) -> None:
+    long = [letter * 4096] * 50
+    raw = COMMON | dict.fromkeys(("workspace_roots", "modified_files", "prompt", "task"), long)
+    left = reduced(raw | {"tool_input": dict.fromkeys(("paths", "description", "old_path"), long)})
+    assert reduced(left) == left
+    assert left["session_id"] == COMMON["session_id"]
+    assert len(line("codex", left, "0" * 32, 1.5, {})) < 256 * 1024
+
+
 def test_half_characters_do_not_leave() -> None:
     raw = json.loads('{"prompt": "a\\ud800b", "cwd": "/\\udfff"}')
     assert reduced(raw) == {"prompt": "a?b", "cwd": "/?"}

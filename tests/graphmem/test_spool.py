@@ -190,3 +190,57 @@ def test_a_spool_that_can_not_be_emptied_is_read_once(
     assert caplog.text.count("can't be emptied") == 1
     spool.put(line("b"))
     assert [each.id for each in spool.read()] == ["b"]
+
+
+def test_what_was_read_makes_room_before_all_of_it_is(spool: Spool) -> None:
+    ids = [f"{number:04}" for number in range(700)]
+    for id in ids:
+        spool.put(line(id, "a long text " * 300))
+    before = spool.file.stat().st_size
+    found: list[str] = []
+    while lines := spool.read():
+        found += [each.id for each in lines]
+        spool.make_room()
+        if len(found) < len(ids):
+            spool.put(line(f"later {len(found)}"))
+    later = [id for id in found if id.startswith("later")]
+    assert later and [id for id in found if id not in later] == ids
+    assert spool.file.stat().st_size < before / 2
+    assert spool.clear()
+    assert not spool.waiting()
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.6, 0.99])
+def test_whoever_is_killed_while_making_room_loses_nothing(
+    spool: Spool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    class KilledError(Exception):
+        pass
+
+    ids = [f"{number:04}" for number in range(1_000)]
+    for id in ids:
+        spool.put(line(id, "a long text " * 300))
+    stored = {each.id for each in spool.read()}
+    left = int((spool.file.stat().st_size - 1024 * 1024) * share)
+    write = os.pwrite
+
+    def write_some(file: int, data: bytes, at: int) -> int:
+        write(file, data[: max(left - at, 0)], at)
+        if at + len(data) > left:
+            raise KilledError
+        return len(data)
+
+    monkeypatch.setattr(os, "pwrite", write_some)
+    with pytest.raises(KilledError):
+        spool.make_room()
+    after = Spool(tmp_path / "spool")
+    while lines := after.read():
+        stored |= {each.id for each in lines}
+    assert stored == set(ids)
+
+
+def test_where_lines_are_taken_away_more_of_them_have_room(spool: Spool) -> None:
+    spool.put(line("a"))
+    os.truncate(spool.file, (16 << 20) + 1)
+    assert not hook_program.append(str(spool.file), line("b"))
+    assert spool.put(b"\n" + line("c"))
