@@ -101,9 +101,17 @@ def _is_excluded(names: list[str], rules: list[tuple[int, list[str]]], is_folder
             parts = parts[1:] if parts[0] == "" else parts if len(parts) > 1 else ["**", *parts]
             if parts and parts[-1] == "**":
                 parts.append("*")
-            if parts and _matches(parts, names[place:], "**", _fits_name):
+            if parts and _fits_path(parts, names[place:]):
                 return not negated
     return False
+
+
+def _fits_path(parts: list[str], names: list[str]) -> bool:
+    if parts[0] != "**" or "**" in parts[1:]:
+        return _matches(parts, names, "**", _fits_name)
+    # Most patterns stand anywhere, so only the end counts; a deep path is asked of all folders on its way.
+    last = names[-len(parts) + 1 :]
+    return len(last) == len(parts) - 1 and all(map(_fits_name, parts[1:], last))
 
 
 def _matches(

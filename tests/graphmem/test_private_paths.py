@@ -243,3 +243,16 @@ def test_stars_do_not_multiply(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private_paths, "_fits_sign", fits)
     assert not private_paths._fits_name("*a" * 50 + "b", "a" * 1_000)
     assert steps <= 101 * 1_000
+
+
+def test_a_deep_path_takes_as_many_looks_as_it_has_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ignoring(tmp_path, "*.py\nbuild\n")
+    looks: list[str] = []
+    fits = private_paths._fits_name
+    monkeypatch.setattr(
+        private_paths, "_fits_name", lambda pattern, name: looks.append(name) or fits(pattern, name)
+    )
+    assert not is_private("a/" * 200 + "b.md", str(tmp_path))
+    assert len(looks) == 2 * 201
