@@ -13,7 +13,7 @@ import pytest
 
 from graphmem import Memory, Project
 from graphmem.clients.roster import ADAPTERS
-from graphmem.errors import NotFoundError, StorageError
+from graphmem.errors import NotFoundError
 from graphmem.graph import Declaration, Relation
 from graphmem.live import Live
 
@@ -356,34 +356,6 @@ def test_what_a_call_cannot_carry_is_told_at_the_next_that_can(agent: Agent) -> 
         "tool_use_id": "t1",
     }
     assert SESSION in str(agent.live.receive("cursor", after, "c-2").get("additional_context"))
-
-
-def test_a_project_that_takes_nothing_does_not_hold_up_another(
-    memory: Memory,
-    git_repository: Callable[..., Any],
-    clock: Callable[[], float],
-    eventually: Callable[..., Any],
-) -> None:
-    damaged, sound = (memory.register(git_repository(name).path)[0] for name in ("damaged", "sound"))
-    folder = memory.home.project_folder(damaged.id)
-    folder.mkdir(parents=True)
-    (folder / "journal.db").write_bytes(b"no database at all" * 1_000)
-    with closing(Live(memory, ADAPTERS, clock=clock)) as live:
-        for project in (damaged, sound):
-            agent = Agent(live, Path(memory_root(memory, project)), session=project.id)
-            try:
-                agent.uses("Edit", TOKEN)
-            except StorageError:
-                assert project is damaged
-        eventually(lambda: sound.observations().items, 30)
-        # What can't be stored is neither lost nor in the way.
-        aside = memory.home.spool_folder / "set-aside.jsonl"
-        eventually(lambda: aside.exists() and damaged.id in aside.read_text(), 30)
-    assert [item.files_modified for item in sound.observations().items] == [(TOKEN,)]
-
-
-def memory_root(memory: Memory, project: Project) -> str:
-    return next(info.root for info in memory.projects() if info.id == project.id)
 
 
 def test_what_is_moved_from_one_project_to_another_is_gone_here_and_new_there(

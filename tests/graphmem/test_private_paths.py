@@ -251,8 +251,11 @@ def test_a_deep_path_takes_as_many_looks_as_it_has_folders(
     ignoring(tmp_path, "*.py\nbuild\n")
     looks: list[str] = []
     fits = private_paths._fits_name
-    monkeypatch.setattr(
-        private_paths, "_fits_name", lambda pattern, name: looks.append(name) or fits(pattern, name)
-    )
+
+    def looked(pattern: str, name: str) -> bool:
+        looks.append(name)
+        return fits(pattern, name)
+
+    monkeypatch.setattr(private_paths, "_fits_name", looked)
     assert not is_private("a/" * 200 + "b.md", str(tmp_path))
     assert len(looks) == 2 * 201
