@@ -12,8 +12,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from graphmem.captured import Captured
+from graphmem.concepts import observation_concepts
 from graphmem.journal import Journal
-from graphmem.model import ActiveSession, Affected, FileStatus, Recent
+from graphmem.model import ActiveSession, Affected, FileStatus, Observation, Recent
 from graphmem.postings import View
 from graphmem.recall import activity
 from graphmem.recall.note import Dependent, Told, note
@@ -105,6 +106,8 @@ def judged(
         return None
     weaker = {file.path for file in found.linked if file.noise is None} - places - set(seen)
     recent = recent or activity.recent(view, found.ids, now)
+    # That work on a file was about what the file is called is no news.
+    own = observation_concepts(Observation("", "", 0.0, files_modified=found.question.paths))
     made = note(
         Told(
             found.question.paths,
@@ -114,7 +117,7 @@ def judged(
             tuple(at_stake.use for at_stake in contracts),
             tuple(likely),
             len(weaker - missing(sorted(weaker))) if likely else 0,
-            recent.domains,
+            tuple(domain for domain in recent.domains if domain.concept not in own),
             recent.window_days,
             activity.ACTIVE_HOURS,
         )

@@ -177,7 +177,7 @@ def _lists(told: Told) -> Iterable[_List]:
         told.weaker,
     )
     domains = (f"{quoted(domain.concept, _WORD_BYTES)} {domain.sessions}" for domain in told.domains[:NAMES])
-    label = f"Domains in {told.window_days} days, by sessions"
+    label = f"Sessions that touched {'it' if one else 'them'} in {told.window_days} days, by domain"
     yield _List(label, tuple(domains), len(told.domains), is_flat=True)
 
 

@@ -138,8 +138,8 @@ def test_contracts_and_domains_alone_make_none_and_stand_in_one_that_is_made(
     found = told(recorded(*together("token.ts", "b.ts"), work(99, "token.ts", **use)), "token.ts")
     assert found is not None
     assert 'Contracts:\n- "POST /api/v1/auth/refresh" (used by checkout, last 1970-04-10)\n' in found.text
-    assert "Domains in 30 days, by sessions: auth 1, checkout 1\n" in found.text
-    order = [found.text.index(words) for words in ("Contracts", "Usually", "Domains", "More: ")]
+    assert "Sessions that touched it in 30 days, by domain: auth 1, checkout 1\n" in found.text
+    order = [found.text.index(words) for words in ("Contracts", "Usually", "Sessions that", "More: ")]
     assert order == sorted(order)
 
 

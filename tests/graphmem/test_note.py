@@ -48,7 +48,7 @@ LABELS = (
     "Confirmed",
     "Contracts",
     "Usually changes? along",
-    "Domains in 30 days, by sessions",
+    "Sessions that touched (?:it|them) in 30 days, by domain",
 )
 MORE = r"( \(and (\d+ more( likely)?)?(, )?(\d+ weak)?\))?"
 
@@ -111,7 +111,7 @@ def test_the_lines_stand_in_the_order_of_their_weight() -> None:
 
 def test_what_stands_later_gives_way_first_and_is_counted() -> None:
     text = note(EVERYTHING).text
-    assert "Domains" not in text
+    assert "by domain" not in text
     assert text.endswith("\nAnd 2 more: graphmem impact src/a.py")
     assert len(text.encode()) <= MAX_BYTES
 
@@ -121,7 +121,7 @@ def test_the_domains_of_recent_work_are_told_with_their_counts() -> None:
         Domain(name, count, AT) for name, count in (("checkout", 5), ("认证", 3), ("a", 2), ("b", 1))
     )
     assert note(replace(likely("b.py"), domains=domains)).text.split("\n")[3:] == [
-        "Domains in 30 days, by sessions (and 1 more): checkout 5, 认证 3, a 2",
+        "Sessions that touched it in 30 days, by domain (and 1 more): checkout 5, 认证 3, a 2",
         "More: graphmem impact a.py",
     ]
 
