@@ -21,14 +21,16 @@ _ROUGH, _MARGIN = 16_384, 1024  # how much is looked through for secrets; its en
 _FIELDS = {
     "name": "session_id conversation_id parent_conversation_id generation_id prompt_id turn_id tool_use_id "
     "tool_call_id agent_id agent_type subagent_id subagent_type hook_event_name source reason status trigger "
-    "tool_name permission_mode cwd transcript_path agent_transcript_path workspace_roots",
+    "tool_name permission_mode",
+    "place": "cwd transcript_path agent_transcript_path workspace_roots",
     "path": "file_path modified_files found",
     "text": "prompt last_assistant_message text summary task",
     "script": "command",
     "flag": "stop_hook_active is_interrupt is_background_agent is_parallel_worker ok created",
 }
 _INPUT_FIELDS = {
-    "name": "subagent_type cwd workdir working_directory",
+    "name": "subagent_type",
+    "place": "cwd workdir working_directory",
     "path": "file_path filePath notebook_path path paths old_path new_path target_file target_directory",
     "text": "description pattern glob glob_pattern include query",
     "script": "command cmd",
@@ -96,11 +98,13 @@ class _Reduction:
             value = self._bare(value)[: _ROUGH + 1]
             for word in sorted({*value.translate(_BREAKS).split()}, key=len)[:-_MOST_WORDS:-1]:
                 value = value.replace(word, "[private]") if self._is_hidden(word) else value
-        if kind not in ("name", "path"):
+        if kind not in ("place", "path"):
             clean, found = self._redact(value[:_ROUGH])
             for secret, number in found.items():
                 self._counts[secret] = self._counts.get(secret, 0) + number
-            value = clean if len(value) <= _ROUGH else clean[:-_MARGIN]
+            whole, value = value, clean if len(value) <= _ROUGH else clean[:-_MARGIN]
+            if found and kind == "name":
+                value = f"{_digest(whole)} {value}"  # still another than that of another session
         # Ending on a character, and without half surrogates, which no text in UTF-8 can hold.
         told = value[:_MOST_TEXT].encode("utf-8", "replace")[:_MOST_TEXT]
         self._room -= len(told)
@@ -130,6 +134,12 @@ class _Reduction:
                 continue
             lines.append(line)
         return "\n".join(lines)
+
+
+def _digest(text: str) -> str:
+    from binascii import crc32
+
+    return f"{crc32(text.encode('utf-8', 'replace')):08x}"
 
 
 def _body_ends(line: str) -> list[str]:

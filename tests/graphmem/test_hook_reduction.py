@@ -152,6 +152,18 @@ def test_half_characters_do_not_leave() -> None:
     assert reduced(raw) == {"prompt": "a?b", "cwd": "/?"}
 
 
+@pytest.mark.parametrize("name", ["session_id", "conversation_id", "prompt_id", "tool_use_id", "reason"])
+def test_names_keep_no_secret_and_stay_apart(name: str) -> None:
+    counts: dict[str, int] = {}
+    told = [f"key {SECRET}", f"key {SECRET[::-1]}ghp_{SECRET}", f"password={SECRET}"]
+    left = [str(reduced({name: each}, counts)[name]) for each in told]
+    assert SECRET not in "".join(left)
+    assert len(set(left)) == 3
+    assert sum(counts.values()) >= 3
+    assert [reduced({name: each})[name] for each in left] == left
+    assert left[0] == reduced({name: told[0]})[name]
+
+
 @pytest.mark.parametrize("place", ["prompt", "last_assistant_message", "command"])
 def test_secrets_in_texts_are_replaced_and_counted(place: str) -> None:
     counts: dict[str, int] = {}
