@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from typing import Any
 
-from graphmem import Memory, hook_program
+from graphmem import Memory, Project, hook_program
 from graphmem.clients.roster import ADAPTERS
 from graphmem.errors import StorageError
 from graphmem.live import Live
@@ -32,6 +32,11 @@ def edited(root: str, path: str, session: str = "s") -> dict[str, object]:
     }
 
 
+def changed(project: Project) -> list[str]:
+    assert project.wait_visible()
+    return sorted(path for item in project.observations(limit=200).items for path in item.files_modified)
+
+
 def test_an_end_does_not_wait_for_all_that_is_in_the_spool_and_loses_nothing_of_it(
     memory: Memory,
     git_repository: Callable[..., Any],
@@ -50,15 +55,12 @@ def test_an_end_does_not_wait_for_all_that_is_in_the_spool_and_loses_nothing_of_
             eventually(lambda: first._stopping)
         ended.result(20)
     assert spool.file.stat().st_size > 0
-    assert project.wait_visible()
-    stored = project.observations(limit=200).items
-    assert 0 < sum(len(item.files_modified) for item in stored) < EVENTS
+    assert 0 < len(changed(project)) < EVENTS
     spool = Spool(memory.home.spool_folder)
     with closing(Recorder(memory, spool, Places(memory), ADAPTERS, clock)) as second:
         assert second.wait_drained(60)
-    assert project.wait_visible()
-    changed = [path for item in project.observations(limit=200).items for path in item.files_modified]
-    assert sorted(changed) == sorted(f"f{number}.py" for number in range(EVENTS))
+        eventually(lambda: len(changed(project)) >= EVENTS)  # what is open is told once a second
+    assert changed(project) == sorted(f"f{number}.py" for number in range(EVENTS))
     assert spool.file.stat().st_size == 0
 
 
