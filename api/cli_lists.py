@@ -15,7 +15,7 @@ from api.option_types import INSTANT, TEXT, limit_option
 from api.screen import Screen, counted, day, minute, size
 from api.terminal_text import one_line
 from graphmem.model import SESSION_FILES
-from graphmem.titles import shortened
+from graphmem.turns.titles import shortened
 
 _LONGEST_AIM = 200
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from graphmem.facts import reading
 from graphmem.journal import Entry
+from graphmem.speech.facts import reading
 from graphmem.text import index_text
 
 

@@ -1,6 +1,6 @@
 """Owns live capture into one project: events are taken once, become observations, and are stored in one go.
 
-It is not the way events come in (`graphmem.recorder`) nor how they are put together (`graphmem.assembly`).
+It is not the way events come in (`graphmem.recorder`) nor how they are put together (`turns.assembly`).
 Only the recorder's thread takes events; what is asked may be asked from any thread.
 """
 
@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from graphmem.access import Access
-from graphmem.assembly import Draft, OpenTurn, current, decode, due, encode, fed, is_open, without_work
 from graphmem.capture.intake import RefusedError
 from graphmem.captured import Batch, Captured, HelpCounts, NoteRow, NoteState, Outcome
 from graphmem.errors import InvalidInputError
@@ -26,6 +25,7 @@ from graphmem.identity import PathResolver
 from graphmem.model import Observation
 from graphmem.opened import Opened
 from graphmem.repository import locate
+from graphmem.turns.assembly import Draft, OpenTurn, current, decode, due, encode, fed, is_open, without_work
 
 PROVISIONAL_EVERY = 0.5
 """Seconds between two tellings of a turn that is still being worked on; each edit shows within a second."""

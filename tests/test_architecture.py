@@ -57,7 +57,7 @@ BOUNDARIES_INSIDE = {
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "base"}
 NO_SUCH_TEXT = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|NotImplementedError|\bpickle\b")
 # Rules that read such words in what agents and people write.
-READ_SUCH_TEXT = {"graphmem/chinese_rules.py", "graphmem/english_rules.py"}
+READ_SUCH_TEXT = {"graphmem/speech/chinese_rules.py", "graphmem/speech/english_rules.py"}
 SKIPPED_FOLDERS = re.compile(r"^(\.(?!ci$|github$).*|__pycache__|build|dist|htmlcov|.*\.egg-info)$")
 
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from graphmem.clients import dialect
 from graphmem.clients.fields import has_created, mapping, text
+from graphmem.commands.shell import read_command
 from graphmem.events import Advice, Event, EventKind, FileChange, FileEdit, Phase
-from graphmem.shell import read_command
 
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _SLASH_COMMAND = re.compile(r"/[A-Za-z][\w:-]*(?:\s|\Z)")

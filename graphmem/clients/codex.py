@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from graphmem.clients import dialect
 from graphmem.clients.fields import has_created, mapping, text, texts
+from graphmem.commands.patches import read_patch
+from graphmem.commands.shell import read_command
+from graphmem.commands.shell_arguments import joined
 from graphmem.events import Advice, Event, EventKind, FileChange, FileEdit
-from graphmem.patches import read_patch
-from graphmem.shell import read_command
-from graphmem.shell_arguments import joined
 
 
 class Codex:

@@ -25,8 +25,8 @@ from graphmem.clients.fields import (
     texts,
     turn_end_key,
 )
+from graphmem.commands.shell import read_command
 from graphmem.events import Advice, Event, EventKind, FileChange, FileEdit, Origin, Phase
-from graphmem.shell import read_command
 
 _PHASES = {"preToolUse": Phase.AHEAD, "postToolUse": Phase.DONE, "postToolUseFailure": Phase.FAILED}
 _CARRIES_CONTEXT = frozenset(("sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse"))

@@ -23,8 +23,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from graphmem.clients.fields import call_key, text, texts
+from graphmem.commands.shell import read_command
 from graphmem.events import Advice, Event, EventKind, FileChange, FileEdit, Origin, Phase
-from graphmem.shell import read_command
 
 _KINDS = {kind.value: kind for kind in EventKind}
 _PHASES = {phase.value: phase for phase in Phase}

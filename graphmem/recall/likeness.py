@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from graphmem.aliases import other_names
-from graphmem.facts import root
 from graphmem.postings import View
+from graphmem.speech.facts import root
 from graphmem.text import MOST_QUERY_TOKENS, STOP_WORDS, tokens
 
 _LOOKED_AT = 8_000

@@ -10,7 +10,6 @@ from itertools import islice
 
 from graphmem.concepts import canonical
 from graphmem.errors import NotFoundError
-from graphmem.facts import reading, task_subject
 from graphmem.journal import Journal
 from graphmem.model import (
     SESSION_FILES,
@@ -25,6 +24,7 @@ from graphmem.model import (
 from graphmem.postings import View
 from graphmem.recall.page import decode_cursor, encode_cursor
 from graphmem.record import storable
+from graphmem.speech.facts import reading, task_subject
 
 _SESSION_DONE = 10
 

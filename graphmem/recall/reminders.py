@@ -1,6 +1,6 @@
 """Owns what an agent is told at a prompt: recorded statements that have to do with it, or nothing.
 
-It is not what a statement is (that is `graphmem.facts`) nor how near it is to the prompt (that is
+It is not what a statement is (that is `graphmem.speech.facts`) nor how near it is to the prompt (that is
 `likeness`). It is not search either: what is merely recent, replaced, done or another actor's taste is not
 told. Stored text is data from outside and is quoted (see `note.quoted`).
 """

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from graphmem.assembly import Draft, OpenTurn, current, decode, due, encode, fed
 from graphmem.capture.intake import Intake
 from graphmem.events import Event, EventKind, FileChange, FileEdit, Origin, Phase
+from graphmem.turns.assembly import Draft, OpenTurn, current, decode, due, encode, fed
 
 SHOP = "/home/dev/shop"
 PREFERENCE = "Always run the migrations twice."

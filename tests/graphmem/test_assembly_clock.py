@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from graphmem.assembly import Draft, OpenTurn, current, due, fed, is_open
 from graphmem.events import Event, EventKind, FileEdit
+from graphmem.turns.assembly import Draft, OpenTurn, current, due, fed, is_open
 
 START = 1_780_000_000.0
 DAY = 86_400.0

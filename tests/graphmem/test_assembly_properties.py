@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.assembly import Draft, OpenTurn, current, decode, due, encode, fed
 from graphmem.capture.intake import Intake
-from graphmem.drafts import MOST_TEXT
 from graphmem.events import Event, EventKind, FileChange, FileEdit, Origin, Phase
+from graphmem.turns.assembly import Draft, OpenTurn, current, decode, due, encode, fed
+from graphmem.turns.drafts import MOST_TEXT
 
 START = 1_780_000_000.0
 PATHS = st.sampled_from([f"f{number}" for number in range(30)])

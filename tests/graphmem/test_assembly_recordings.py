@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from graphmem.assembly import OpenTurn, current, decode, encode, fed
 from graphmem.clients.roster import ADAPTERS
 from graphmem.hook_program import reduced
+from graphmem.turns.assembly import OpenTurn, current, decode, encode, fed
 
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
 START = 1_780_000_000.0

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
-from graphmem.assembly import OpenTurn, fed
 from graphmem.clients.roster import ADAPTERS
 from graphmem.events import Event, EventKind, FileEdit
 from graphmem.live import Live
-from graphmem.open_turn import decode, encode
+from graphmem.turns.assembly import OpenTurn, fed
+from graphmem.turns.open_turn import decode, encode
 
 
 @pytest.fixture

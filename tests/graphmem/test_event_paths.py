@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.event_paths import steps_of
 from graphmem.events import Event, EventKind, FileChange, FileEdit
+from graphmem.turns.event_paths import steps_of
 
 
 def event(*reads: str, edits: tuple[FileEdit, ...] = (), cwd: str | None = None) -> Event:

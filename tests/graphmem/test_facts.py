@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem.facts import LONGEST, MOST, FactReading, reading, statements, task_subject
 from graphmem.model import Fact, FactKind, Observation, Scope, TaskState
+from graphmem.speech.facts import LONGEST, MOST, FactReading, reading, statements, task_subject
 
 ANSWER = """I've rewritten the importer and all checks are green.
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from graphmem.facts import FactReading, statements
 from graphmem.model import FactKind
+from graphmem.speech.facts import FactReading, statements
 
 SETS = Path(__file__).resolve().parent / "fact_sets"
 

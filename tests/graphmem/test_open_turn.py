@@ -7,8 +7,8 @@ import json
 import pytest
 
 from graphmem.errors import InvalidInputError
-from graphmem.open_turn import OpenTurn, Part, Saying, Turn, decode, encode
-from graphmem.turn_files import Standing, TurnFiles
+from graphmem.turns.open_turn import OpenTurn, Part, Saying, Turn, decode, encode
+from graphmem.turns.turn_files import Standing, TurnFiles
 
 FILES = TurnFiles((Standing("b", "a", True), Standing("n", None, True)), ("g",), ("r", "\u8bfb\udc80"))
 PART = Part(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphmem.commands.patches import read_patch
 from graphmem.events import FileChange, FileEdit
-from graphmem.patches import read_patch
 
 CHANGED, ADDED, DELETED, MOVED = (
     FileChange.MODIFIED,

@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem.derived import open_derived
-from graphmem.facts import reading
 from graphmem.instant import DAY, from_iso
 from graphmem.journal import Journal
 from graphmem.model import Fact, FactKind, Observation, Scope, TaskState
@@ -26,6 +25,7 @@ from graphmem.recall.packing import packed_tokens
 from graphmem.recall.reminders import reminders
 from graphmem.recall.statements import in_quotes
 from graphmem.record import storable
+from graphmem.speech.facts import reading
 
 SETS = Path(__file__).resolve().parent / "reminder_sets"
 START = from_iso("2026-03-01T12:00:00Z")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphmem.commands.shell import ShellReading, read_command
 from graphmem.events import FileChange, FileEdit
-from graphmem.shell import ShellReading, read_command
 
 CHANGED, ADDED, DELETED, MOVED = (
     FileChange.MODIFIED,

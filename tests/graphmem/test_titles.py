@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.titles import LONGEST_TITLE, shortened, title_of, title_of_files
+from graphmem.turns.titles import LONGEST_TITLE, shortened, title_of, title_of_files
 
 
 @pytest.mark.parametrize(

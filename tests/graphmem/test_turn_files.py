@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.events import FileChange, FileEdit
-from graphmem.turn_files import Step, TurnFiles
+from graphmem.turns.turn_files import Step, TurnFiles
 
 
 def edited(path: str) -> FileEdit:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from graphmem import chinese_rules, english_rules
-from graphmem.fact_values import assigned
 from graphmem.model import Fact, FactKind, Scope, TaskState
-from graphmem.ruling import Ruling
-from graphmem.sentences import Sentence, sentences
+from graphmem.speech import chinese_rules, english_rules
+from graphmem.speech.fact_values import assigned
+from graphmem.speech.ruling import Ruling
+from graphmem.speech.sentences import Sentence, sentences
 from graphmem.text import HAN, STOP_WORDS, tokens
 
 LONGEST = 500

@@ -1,7 +1,7 @@
 """Owns how a part of a turn is told as an observation: its id, its title, and how its texts fit.
 
 It is not the door (that is `graphmem.capture.intake`), which the item passes like one from outside, nor the
-decision when a part is at its end (`graphmem.assembly`).
+decision when a part is at its end (`graphmem.turns.assembly`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from graphmem.facts import LONGEST
-from graphmem.open_turn import OpenTurn, Part, Saying, Turn
-from graphmem.titles import shortened, title_of, title_of_files
+from graphmem.speech.facts import LONGEST
+from graphmem.turns.open_turn import OpenTurn, Part, Saying, Turn
+from graphmem.turns.titles import shortened, title_of, title_of_files
 
 MOST_TEXT = 5_000
 """Intent, facts and narrative of one part have so many characters at most."""

@@ -1,6 +1,6 @@
 """Owns what is kept of a session between two events: the turn being worked on, and its text form.
 
-It is not how events change it (that is `graphmem.assembly`). It holds only what the next draft needs, so it
+It is not how events change it (that is `assembly`). It holds only what the next draft needs, so it
 stays small however many events a turn has.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
 from graphmem.errors import InvalidInputError
-from graphmem.turn_files import Standing, TurnFiles
+from graphmem.turns.turn_files import Standing, TurnFiles
 
 _FORM = 1
 _Made = TypeVar("_Made")

@@ -1,6 +1,6 @@
 """Owns which files the usual programs of a shell read, write, move and remove, told from their arguments.
 
-It is not the shell's grammar (`graphmem.shell_words`) nor where relative paths lead (`graphmem.shell`). It
+It is not the shell's grammar (`shell_words`) nor where relative paths lead (`shell`). It
 looks at no disk. Precision comes first: where a call can mean two things the rule that was chosen stands at
 its function, and what no rule names gives nothing, such as globs, folders and unknown programs.
 """
@@ -11,9 +11,8 @@ import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from graphmem.events import FileChange, FileEdit
-from graphmem.patches import read_patch
-from graphmem.shell_arguments import (
+from graphmem.commands.patches import read_patch
+from graphmem.commands.shell_arguments import (
     Arguments,
     arguments,
     file_names,
@@ -23,7 +22,8 @@ from graphmem.shell_arguments import (
     paths,
     stem,
 )
-from graphmem.shell_words import Command, Word
+from graphmem.commands.shell_words import Command, Word
+from graphmem.events import FileChange, FileEdit
 
 _EXPANDED = frozenset("$`*?[{~")
 """What a folder given as an option must not hold, as an option's value does not say whether it expands."""

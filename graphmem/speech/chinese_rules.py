@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from graphmem.model import FactKind, Scope, TaskState
-from graphmem.ruling import Ruling
+from graphmem.speech.ruling import Ruling
 from graphmem.text import HAN
 
 

@@ -1,6 +1,6 @@
 """Owns what a shell command says about files: which it reads, and which it writes, moves or removes.
 
-It is not the grammar (`graphmem.shell_words`) nor the programs one by one (`graphmem.shell_programs`).
+It is not the grammar (`shell_words`) nor the programs one by one (`shell_programs`).
 Nothing is run or looked up on the disk, so what cannot be told from the text is left out: variables, globs,
 folders, commands inside `$(...)`, and relative paths after a `cd` to a place that is not known.
 """
@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from graphmem.commands.shell_arguments import arguments, joined, paths
+from graphmem.commands.shell_programs import below, work_of
+from graphmem.commands.shell_words import Command, Scope, Word, commands
 from graphmem.events import FileEdit
-from graphmem.shell_arguments import arguments, joined, paths
-from graphmem.shell_programs import below, work_of
-from graphmem.shell_words import Command, Scope, Word, commands
 from graphmem.spelling import absolute
 
 _LONGEST_COMMAND = 65_536

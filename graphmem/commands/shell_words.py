@@ -1,6 +1,6 @@
 """Owns how a shell's command line is cut: simple commands, their words, redirections, here-documents.
 
-It is not what the commands do (that is `graphmem.shell`). Nothing is expanded: a word that the shell would
+It is not what the commands do (that is `shell`). Nothing is expanded: a word that the shell would
 expand says so instead. The text is walked once, so the work grows with its length only.
 """
 

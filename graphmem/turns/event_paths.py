@@ -11,7 +11,7 @@ import posixpath
 import re
 
 from graphmem.events import Event, FileChange, FileEdit
-from graphmem.turn_files import Step
+from graphmem.turns.turn_files import Step
 
 _LONGEST_PATH = 4_096
 _ABSOLUTE = re.compile(r"[\\/]|[A-Za-z]:(?:[\\/]|$)|~(?:[\\/]|$)|[A-Za-z][A-Za-z0-9+.-]+://")

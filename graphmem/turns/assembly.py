@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphmem.drafts import Draft, draft, fitting, title
-from graphmem.event_paths import steps_of
 from graphmem.events import Event, EventKind, Origin, Phase
-from graphmem.facts import LONGEST, statements
 from graphmem.instant import DAY
-from graphmem.open_turn import OpenTurn, Part, Saying, Turn, decode, encode
 from graphmem.record import storable
-from graphmem.turn_files import Step
+from graphmem.speech.facts import LONGEST, statements
+from graphmem.turns.drafts import Draft, draft, fitting, title
+from graphmem.turns.event_paths import steps_of
+from graphmem.turns.open_turn import OpenTurn, Part, Saying, Turn, decode, encode
+from graphmem.turns.turn_files import Step
 
 __all__ = ["Draft", "OpenTurn", "current", "decode", "due", "encode", "fed", "is_open", "without_work"]
 

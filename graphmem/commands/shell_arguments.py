@@ -1,6 +1,6 @@
 """Owns how a program's arguments are told apart: options, their values, operands; and what can be a path.
 
-It is not what a program does with them (that is `graphmem.shell_programs`).
+It is not what a program does with them (that is `graphmem.commands.shell_programs`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from graphmem.shell_words import Word
+from graphmem.commands.shell_words import Word
 from graphmem.spelling import absolute
 
 _LONGEST_PATH = 1_024

@@ -1,0 +1,1 @@
+"""What a shell command or a patch does to files, read without running anything."""
