@@ -19,7 +19,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from graphmem.database import chunked
-from graphmem.genealogy import Disturbance
 from graphmem.instant import DAY
 from graphmem.occasions import NO_PAIRS, Turn, turns_of
 from inference.lineage import Change
@@ -60,7 +59,8 @@ class Landings(NamedTuple):
 class Landing:
     """The landings behind one open transaction.
 
-    Whatever changes is to be noted as it was and as it is then; `changes` looks at all that may differ.
+    Whatever changes is to be noted as it was and as it is then, all that is told again of a family of names
+    among it; `changes` looks at all that may differ.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -75,23 +75,13 @@ class Landing:
         for seq, at in chunked(self._connection, commits, numbers):
             self._suspects.add(seq)
             if self._has_turn(at - 2 * _BACK, at + 2 * _BACK):
-                self._suspect([seq], at, at)
+                self._suspect([seq], at)
         for turn in turns:
             parts = self._connection.execute(
                 "SELECT seq, at FROM observation WHERE session = ? AND turn = ? AND turn != ''", turn
             ).fetchall()
             if parts:
-                last = max(at for _, at in parts)
-                self._suspect([seq for seq, _ in parts], last, last)
-
-    def note_shifted(self, disturbance: Disturbance) -> None:
-        """Note the commits that were alike to what means another file now."""
-        if not (disturbance.shifted and self._has_turn()):
-            return
-        times = chunked(self._connection, "SELECT at FROM observation WHERE seq IN ({})", disturbance.shifted)
-        first, last = min(at for (at,) in times), max(at for (at,) in times)
-        for file in disturbance.altered:
-            self._suspect_at(file, first, last + _LONGEST)
+                self._suspect([seq for seq, _ in parts], max(at for _, at in parts))
 
     def changes(self) -> Landings:
         """Return what is landed otherwise than it is stored."""
@@ -114,15 +104,12 @@ class Landing:
         query = "SELECT 1 FROM observation WHERE turn != '' AND at BETWEEN ? AND ? LIMIT 1"
         return self._connection.execute(query, (first, last)).fetchone() is not None
 
-    def _suspect(self, numbers: Sequence[int], first: float, last: float) -> None:
+    def _suspect(self, numbers: Sequence[int], at: float) -> None:
         """Note the commits that may be alike to these observations: what is alike shares every file."""
         files = self._changed(numbers)
         if files:
-            self._suspect_at(min(files), first, last)
-
-    def _suspect_at(self, file: int, first: float, last: float) -> None:
-        reach = file, first - LEEWAY, last + _BACK, Change.READ
-        self._suspects.update(seq for (seq,) in self._connection.execute(_NEAR, reach))
+            reach = min(files), at - LEEWAY, at + _BACK, Change.READ
+            self._suspects.update(seq for (seq,) in self._connection.execute(_NEAR, reach))
 
     def _changed(self, numbers: Iterable[int]) -> frozenset[int]:
         query = f"SELECT DISTINCT file FROM touch WHERE change != {Change.READ:d} AND seq IN ({{}})"

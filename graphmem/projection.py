@@ -110,7 +110,6 @@ def project(
         told = {*genealogy.told, *(entry.seq for entry in ordered)}
         turns |= turns_of(connection, told)
         landing.note(told, turns)
-        landing.note_shifted(genealogy.disturbance)
         landed = _land(connection, landing, freshness)
         turns |= landed.turns
         for turn in sorted(turns):

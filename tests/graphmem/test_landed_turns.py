@@ -268,6 +268,27 @@ def test_a_rename_that_comes_late_makes_the_same_files(recorded: Made) -> None:
     assert landings(made.database) == {"c": "w", "moved": None}
 
 
+def test_what_comes_late_is_felt_as_far_as_it_has_a_say(recorded: Made) -> None:
+    made = recorded(
+        commit("c", "a.py"),
+        worked("w", "a.py", at=NOON + HOUR + LEEWAY / 2),
+        commit("d", "a.py", at=NOON + HOUR + LEEWAY / 2 + WITHIN),
+    )
+    assert landings(made.database) == {"c": "w", "d": None}
+    # A turn before all that, of which the part that changed the file is older still.
+    before = NOON + HOUR - WITHIN
+    made.tell(
+        worked("v0", "a.py", turn="v", at=before - DAY + 1),
+        worked("v1", turn="v", at=before, files_read=("b.py",)),
+    )
+    assert landings(made.database) == {"c": "v0", "d": "w"}
+
+
+def test_a_turn_of_more_than_a_day_is_not_landed(recorded: Made) -> None:
+    made = recorded(worked("w0", "a.py", at=NOON - DAY - 1), worked("w1"), commit("c", "a.py"))
+    assert landings(made.database) == {"c": None}
+
+
 PATHS = ["a.py", "b.py", "c.py"]
 path = st.sampled_from(PATHS)
 
