@@ -84,6 +84,10 @@ class Advisor:
                     known.clear()
                 session.is_loaded = True
         text = project.advice.opening(event.session, event.origin)
+        if text is not None:
+            session = self._session(project, event.session)
+            with session.lock:
+                _unheard(text, session.reminded)
         return None if text is None else _told(project, event, delivery, Moment.SESSION_START, text)
 
     def _at_prompt(self, event: Event, delivery: str) -> Told | None:
@@ -193,9 +197,14 @@ def _told(project: Project, event: Event, delivery: str, moment: Moment, text: s
 def _unheard(text: str, heard: set[str]) -> str | None:
     """Return a block without the lines that the session heard before, None when nothing but its head is left.
 
-    What a client was told once stays in all its later requests.
+    What a client was told once stays in all its later requests; what was said counts, not how it is headed.
     """
     head, *lines = text.split("\n")
-    fresh = [line for line in lines if line not in heard]
-    heard.update(fresh)
+    fresh = [line for line in lines if _said(line) not in heard]
+    heard.update(map(_said, fresh))
     return "\n".join([head, *fresh]) if fresh else None
+
+
+def _said(line: str) -> str:
+    """Return what a line quotes; a line that quotes nothing is what it says."""
+    return line[line.find('"') : line.rfind('"') + 1] or line

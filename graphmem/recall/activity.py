@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -134,26 +134,47 @@ def changed_by(view: View, files: Sequence[int], sessions: Collection[str], now:
 
 def contracts(view: View, files: Sequence[int]) -> tuple[ContractAtStake, ...]:
     """Return the connection points named by work on these files, last seen first."""
-    seqs = _touched(view, files, 0.0, view.as_of, _CONTRACT_OCCASIONS)
-    stakes = [_contract(view, contract, set(seqs)) for contract in view.contracts(seqs)]
+    own = _touched(view, files, 0.0, view.as_of, _CONTRACT_OCCASIONS)
+    found = [_contract(view, contract, own) for contract in view.contracts(own)]
+    used_at = {use.name: at for use, at in found if at is not None}
+    stakes = [ContractAtStake(use, _is_outdated(use, used_at)) for use, _ in found]
     stakes.sort(key=lambda stake: (-stake.use.last_seen, stake.use.name))
     return tuple(stakes[:_CONTRACTS])
 
 
-def _contract(view: View, contract: int, own: set[int]) -> ContractAtStake:
-    """Return one contract; `own` are the observations of the files in question."""
+def _is_outdated(use: ContractUse, used_at: Mapping[str, float]) -> bool:
+    """Return whether the files were last seen on a superseded contract, and not on its successor since."""
+    if use.superseded_by is None or use.name not in used_at:
+        return False
+    return used_at.get(use.superseded_by, -math.inf) <= used_at[use.name]
+
+
+def _contract(view: View, contract: int, own: Mapping[int, float]) -> tuple[ContractUse, float | None]:
+    """Return one contract, and when those occasions that are `own` (with their times) last used it."""
     name = view.connection.execute("SELECT name FROM contract WHERE id = ?", (contract,)).fetchone()[0]
     rows = view.connection.execute(
         "SELECT occasion, at, superseded_by FROM contract_use JOIN observation USING (seq)"
         " WHERE contract = ? AND at <= ? ORDER BY at DESC, seq DESC LIMIT ?",
         (contract, view.as_of, _CONTRACT_OCCASIONS),
     ).fetchall()
-    successor = next((row[2] for row in rows if row[2] is not None), None)
+    replaced = next(((row[2], row[1]) for row in rows if row[2] is not None), None)
+    successor = None if replaced is None or _is_back(view, name, *replaced) else replaced[0]
     # What says that it was replaced has not used it.
-    used = [seq for seq, _, replaced in rows if replaced is None]
+    used = [occasion for occasion, _, by in rows if by is None]
     users = _users(view, name, view.concepts(used or [row[0] for row in rows]).values())
-    use = ContractUse(name, users, rows[0][1], successor)
-    return ContractAtStake(use, successor is not None and not own.isdisjoint(used))
+    times = [own[occasion] for occasion in used if occasion in own]
+    return ContractUse(name, users, rows[0][1], successor), max(times, default=None)
+
+
+def _is_back(view: View, name: str, successor: str, since: float) -> bool:
+    """Return whether a contract took its successor's place again after it had been replaced at `since`."""
+    row = view.connection.execute(
+        "SELECT 1 FROM contract_use JOIN observation USING (seq)"
+        " WHERE contract = (SELECT id FROM contract WHERE name = ?) AND superseded_by = ?"
+        " AND at > ? AND at <= ? LIMIT 1",
+        (successor, name, since, view.as_of),
+    ).fetchone()
+    return row is not None
 
 
 def _users(view: View, name: str, uses: Collection[dict[int, float]]) -> tuple[str, ...]:

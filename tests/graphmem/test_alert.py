@@ -129,6 +129,22 @@ def test_a_superseded_contract_that_work_on_the_file_used_makes_a_note(recorded:
     assert told(memory, "src/auth/new.ts") is None, "it uses the new one"
 
 
+def test_a_superseded_contract_makes_none_once_the_file_has_moved_on_or_the_contract_is_back(
+    recorded: Callable[..., Any],
+) -> None:
+    old, new = "POST /auth/login", "POST /session/login"
+    before = [
+        work(1, "src/checkout/session.ts", title=f"Checkout calls {old}"),
+        work(2, "src/auth/routes.ts", facts=(Fact(f"{old} moved to {new}"),)),
+    ]
+    moved = work(3, "src/checkout/session.ts", title=f"Checkout calls {new}")
+    back = work(3, "src/auth/routes.ts", facts=(Fact(f"{new} moved to {old}"),))
+    again = work(4, "src/checkout/session.ts", title=f"Checkout calls {old} again")
+    for more, is_told in (([], True), ([moved], False), ([moved, again], True), ([back], False)):
+        memory = recorded(*before, *more)
+        assert (told(memory, "src/checkout/session.ts") is not None) is is_told, more
+
+
 def test_contracts_and_domains_alone_make_none_and_stand_in_one_that_is_made(
     recorded: Callable[..., Any],
 ) -> None:
