@@ -105,16 +105,14 @@ class _Fold:
 
     def _change(self, step: FileEdit) -> None:
         match step.change:
-            case FileChange.MODIFIED:
-                self._edit(step.path, is_new=self._has_left(step.path))
             case FileChange.ADDED:
                 self._edit(step.path, is_new=step.path not in self._read or self._has_left(step.path))
             case FileChange.DELETED:
                 self._delete(step.path)
             case FileChange.MOVED if step.former and step.former != step.path:
                 self._move(step.former, step.path)
-            case FileChange.MOVED:
-                self._edit(step.path, is_new=False)
+            case FileChange.MODIFIED | FileChange.MOVED:
+                self._edit(step.path, is_new=self._has_left(step.path))
 
     def _edit(self, path: str, *, is_new: bool) -> None:
         known = self._standing.get(path)

@@ -111,6 +111,11 @@ def effect(*steps: Step) -> dict[str, object]:
         ),
         pytest.param((FileEdit("a", FileChange.MOVED),), {"modified": ["a"]}, id="moved from nowhere"),
         pytest.param((moved("a", "a"),), {"modified": ["a"]}, id="moved to itself"),
+        pytest.param(
+            (moved("b", "a"), FileEdit("b", FileChange.MOVED)),
+            {"moved": [("b", "a")], "added": ["b"], "modified": ["b"]},
+            id="moved from nowhere to a name that is free",
+        ),
     ],
 )  # fmt: skip
 def test_only_the_net_effect_is_told(steps: tuple[Step, ...], expected: dict[str, object]) -> None:
