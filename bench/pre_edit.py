@@ -2,10 +2,10 @@
 
     python -m bench.pre_edit [HISTORY] [--questions 300]
 
-A history of at least 10,000 commits is imported into a real service and promoted. Then, in turn, the route that
-says the service lives is asked, which does nothing, and the hook of an edit of a file of the history, each in a
-session of its own so that nothing was told before. The event is in the spool before the answer comes. Printed are
-both times and their ratio, and how many of the answers were notes.
+A history of at least 10,000 commits is imported into a real service and promoted. Then, in turn, the route
+that says the service lives is asked, which does nothing, and the hook of an edit of a file of the history,
+each in a session of its own so that nothing was told before. The event is in the spool before the answer
+comes. Printed are both times and their ratio, and how many of the answers were notes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _public() -> str:
 
 
 def _times(service: Served, root: Path, asked: list[str]) -> tuple[list[float], list[float], int]:
-    """Return the seconds of both routes, asked in turn, without the first that warm up, and the notes given."""
+    """Return the seconds of both routes, asked in turn after some that warm up, and the notes given."""
     empty, hooks, notes = [], [], 0
     for number, path in enumerate(asked):
         event = {

@@ -28,6 +28,8 @@ from graphmem.spool import Spool, Spooled
 TICK = 0.25
 """Seconds between two looks at open turns, and at what others have spooled."""
 _MOMENTS = frozenset(Moment)
+GATHER = 0.05
+"""Seconds an event waits for others before it is stored."""
 _PAUSES = (0.2, 0.5, 2.0)
 _LAST = 5.0
 _SESSIONS = 1_000
@@ -73,7 +75,7 @@ class Recorder:
         self._adapters = adapters
         self._clock = clock
         self._state = threading.Condition()
-        self._news = True
+        self._news = self._hurried = True
         self._stopping, self._until = False, math.inf
         self._rounds = self._drained = 0
         # The projects a session works in beside the one around its folder, and those with open turns.
@@ -95,7 +97,7 @@ class Recorder:
         """Wait until all that is in the spool now is stored; False when that takes longer."""
         with self._state:
             target = self._rounds + 1  # the round under way may have looked before the last line came
-            self._news = True
+            self._news = self._hurried = True
             self._state.notify_all()
             return self._state.wait_for(lambda: self._drained >= target or self._stopping, seconds)
 
@@ -117,7 +119,10 @@ class Recorder:
             with self._state:
                 if not self._news and not self._stopping:
                     self._state.wait(TICK)
-                self._news, last = False, self._stopping
+                if self._news:  # answers come first, and what comes close together is stored together
+                    self._state.wait_for(lambda: self._hurried or self._stopping, GATHER)
+                self._news = self._hurried = False
+                last = self._stopping
                 self._rounds += 1
             try:
                 self._drain()

@@ -13,6 +13,7 @@ from graphmem.model import Impact, NextFile
 from graphmem.postings import View
 from graphmem.recall import activity
 from graphmem.recall.alert import goings, judged
+from graphmem.recall.predictor import upcoming
 from graphmem.recall.surroundings import Question, survey
 from graphmem.references import Missing
 
@@ -43,7 +44,9 @@ def impact(
     around = goings(view, found, now, journal)
     recent = activity.recent(view, found.ids, now)
     told = judged(view, found, around, now, missing, recent=recent)
-    following = [NextFile(file.path, score) for file, score in found.upcoming]
+    coming = () if found.material is None else upcoming(view, found.material)
+    lost = missing([file.path for file, _ in coming])
+    following = [NextFile(file.path, score) for file, score in coming if file.path not in lost]
     return Impact(
         path=path,
         status=status,

@@ -48,15 +48,6 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
-class Predictions:
-    """Best first; `upcoming` are files of the following piece of work, `linked` all that have evidence."""
-
-    ranked: tuple[Prediction, ...]
-    upcoming: tuple[tuple[FileView, float], ...]
-    linked: tuple[FileView, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Material:
     """What inference is given for one question: arguments of `inference.ranking.rank`, and the living files.
 
@@ -70,6 +61,15 @@ class Material:
     heard: Signals
     living: Mapping[int, FileView]
     linked: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """Best first; `linked` are all that have evidence, `material` is what both were made of."""
+
+    ranked: tuple[Prediction, ...]
+    linked: tuple[FileView, ...]
+    material: Material
 
 
 def gather(view: View, files: Sequence[FileView], asker: Asker) -> Material:
@@ -119,9 +119,14 @@ def predict(
     predictions.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))
     return Predictions(
         tuple(predictions),
-        _upcoming(view, next_files(found.histories, found.recent, found.heard)),
         tuple(living[file] for file in found.linked if file in living),
+        found,
     )
+
+
+def upcoming(view: View, found: Material) -> tuple[tuple[FileView, float], ...]:
+    """Return the living files of the following piece of work with their scores, the likeliest first."""
+    return _upcoming(view, next_files(found.histories, found.recent, found.heard))
 
 
 def _prediction(file: FileView, ranked: Ranked, shown: Mapping[str, Shown]) -> Prediction:

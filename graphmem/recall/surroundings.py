@@ -17,7 +17,7 @@ from graphmem.journal import Journal
 from graphmem.model import Affected, Evidence, FileStatus, SignalScores, Tier
 from graphmem.postings import FileView, View
 from graphmem.recall import activity
-from graphmem.recall.predictor import Asker, Prediction, Predictions, predict
+from graphmem.recall.predictor import Asker, Material, Prediction, Predictions, predict
 from graphmem.recall.settled import RULED_OUT, edges_around, stored, support_of
 from graphmem.references import Missing
 from graphmem.store.port import GraphEdge
@@ -63,8 +63,8 @@ class Around:
 class Surroundings:
     """What was found for one question; nothing but `question` and `standing` where no file is known.
 
-    `affected` are confirmed ones first, then the ranked; `linked` all that have evidence; `upcoming` what
-    comes next with its score. `threshold` is the probability from which an entry is likely.
+    `affected` are confirmed ones first, then the ranked; `linked` all that have evidence; `material` is what
+    was ranked. `threshold` is the probability from which an entry is likely.
     """
 
     question: Question
@@ -74,7 +74,7 @@ class Surroundings:
     around: Around = Around((), {}, {})
     affected: tuple[Affected, ...] = ()
     linked: tuple[FileView, ...] = ()
-    upcoming: tuple[tuple[FileView, float], ...] = ()
+    material: Material | None = None
 
     @property
     def ids(self) -> list[int]:
@@ -113,7 +113,7 @@ def survey(
     most = max(question.limit, _LEAST) + _SPARE + sum(edge.status in RULED_OUT for edge in edges.values())
     shown = {} if journal is None else _shown(journal, known, None if view.as_of == math.inf else view.as_of)
     predictions = predict(view, known, Asker(now, question.actor), most, shown)
-    around, lost = _around(view, predictions, edges, missing)
+    around = _around(view, predictions, edges, missing)
     return Surroundings(
         question,
         standing,
@@ -122,7 +122,7 @@ def survey(
         around,
         tuple(_affected(view, question, around, threshold)),
         tuple(file for file in predictions.linked if not around.is_ruled_out(file)),
-        tuple((file, score) for file, score in predictions.upcoming if file.path not in lost),
+        predictions.material,
     )
 
 
@@ -136,23 +136,20 @@ def _shown(journal: Journal, files: Sequence[FileView], as_of: float | None) -> 
     return found
 
 
-def _around(
-    view: View, predictions: Predictions, edges: Mapping[int, GraphEdge], missing: Missing
-) -> tuple[Around, set[str]]:
-    """Return the files around that exist and are not ruled out, and the paths that are lost on the disk."""
+def _around(view: View, predictions: Predictions, edges: Mapping[int, GraphEdge], missing: Missing) -> Around:
+    """Return the files around that exist, also on the disk, and are not ruled out."""
     settled = view.files(file for file, edge in edges.items() if edge.status is EdgeStatus.CONFIRMED)
     living = {id: file for id, file in settled.items() if file.alive}
     lost = missing(
         [
             *(prediction.file.path for prediction in predictions.ranked),
-            *(file.path for file, _ in predictions.upcoming),
             *(file.path for file in living.values()),
         ]
     )
     confirmed = {id: file for id, file in living.items() if file.path not in lost}
     found = Around((), confirmed, edges)
     entries = (entry for entry in predictions.ranked if entry.file.path not in lost)
-    return replace(found, entries=tuple(e for e in entries if not found.is_ruled_out(e.file))), lost
+    return replace(found, entries=tuple(e for e in entries if not found.is_ruled_out(e.file)))
 
 
 def _affected(view: View, question: Question, around: Around, threshold: float) -> list[Affected]:

@@ -13,7 +13,7 @@ from graphmem.journal import Journal
 from graphmem.model import Observation
 from graphmem.postings import Postings
 from graphmem.projection import catch_up
-from graphmem.recall.predictor import Asker, Predictions, predict
+from graphmem.recall.predictor import Asker, Predictions, predict, upcoming
 
 NOW = 100 * DAY
 
@@ -133,8 +133,10 @@ def test_upcoming_is_the_following_work_of_the_session_and_lives() -> None:
         items.append(work(2 * n, n * DAY, "schema.sql", session=f"s{n}"))
         items.append(work(2 * n + 1, n * DAY + HOUR, "api.py", "old.py", session=f"s{n}"))
     items.append(Observation(id="d", session="x", at=50 * DAY, actor="bo", files_deleted=("old.py",)))
-    found = predicted(built(*items), "schema.sql")
-    assert [file.path for file, _ in found.upcoming] == ["api.py"]
+    database = built(*items)
+    found = predicted(database, "schema.sql")
+    with Postings(database).view() as view:
+        assert [file.path for file, _ in upcoming(view, found.material)] == ["api.py"]
 
 
 def test_no_more_than_asked_for_are_ranked_and_equals_go_by_path() -> None:
