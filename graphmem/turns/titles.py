@@ -42,10 +42,26 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 
+# Who the agent is to be, and that there is a plan; what is to be done comes after it.
+_PREAMBLE = re.compile(
+    r"(?:(?:i want you to |please )?act as|you are|you're|imagine you|pretend)\b.{0,120}"
+    r"|(?:please |now |let's |you should )*"
+    r"(?:implement|execute|follow|apply|carry out|work on|complete|do|here is|see)"
+    r" (?:the|this|these|my|our) (?:(?:following|below|attached|whole|entire) )?"
+    r"(?:plan|tasks?|steps|changes|spec(?:ification)?|instructions|requirements?|prd)"
+    r"(?: (?:below|exactly|step by step))?"
+    r"|你(?:现在)?是(?:一[个名位])?.{0,30}(?:专家|工程师|助手|开发者?|程序员|架构师)"
+    r"|(?:请|现在)?(?:按照?|根据|执行|实现|完成)?(?:以下|下面|上面|上述|这个|如下)的?"
+    r"(?:计划|方案|任务|步骤|要求|需求)(?:来?(?:实现|执行|做|修改|开发|完成))?",
+    re.IGNORECASE,
+)
+_TRACE = re.compile(r"\s*(?:Traceback \(most recent call last\)|File \"[^\"]*\", line \d+|at [\w.$<>]+ ?\()")
+
 _POOR = """
-a again agreed ahead alright and carry continue do done exactly fine first go going good great hello hey
-hi it keep lets let's let now next ok okay on perfect please pls proceed resume retry right same second
-start sure thank thanks that the then third this too try yeah yep yes you y n no nope option
+a again agreed ahead all alright and are been carry complete completed continue do done everything exactly
+fine finished first go going good great has have hello hey hi is it keep lets let's let now next ok okay on
+perfect please pls proceed ready resume retry right same second set start successfully sure thank thanks
+that the then third this too try was yeah yep yes you y n no nope option
 """
 _POOR_WORDS = frozenset(_POOR.split())
 _POOR_CHINESE = re.compile(
@@ -87,12 +103,12 @@ def shortened(text: str, most: int = LONGEST_TITLE) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines that are the writer's own words: no code block, no quotation, no lone tag."""
+    """Yield the lines that are the writer's own words: no code, no quotation, no frame of a trace."""
     is_code = False
     for line in text.splitlines():
         if _FENCE.match(line):
             is_code = not is_code
-        elif not is_code and not line.lstrip().startswith(">"):
+        elif not is_code and not line.lstrip().startswith(">") and not _TRACE.match(line):
             yield line
 
 
@@ -123,7 +139,7 @@ def _unquoted(sentence: str) -> str:
 
 def _says_something(title: str) -> bool:
     words = [word.lower() for word in _WORD.findall(title)]
-    if not words or _ONE_NAME.fullmatch(title) or _HEADING.fullmatch(title):
+    if not words or any(pattern.fullmatch(title) for pattern in (_ONE_NAME, _HEADING, _PREAMBLE)):
         return False
     if _HAN.search(title):
         rest = "".join(words)

@@ -47,6 +47,13 @@ from graphmem.turns.titles import LONGEST_TITLE, shortened, title_of, title_of_f
         ),
         ("## 实施方案\n\n把解析器拆成单独的模块", "把解析器拆成单独的模块"),
         ("Plan the release", "Plan the release"),
+        ("# Task\n\nYou are an expert. Fix the sorting of the table.", "Fix the sorting of the table"),
+        ("Implement the following plan:\n\n# Add dark mode\n\n1. step", "Add dark mode"),
+        ("Implement the plan viewer", "Implement the plan viewer"),
+        ("你是一名资深工程师。重构登录模块", "重构登录模块"),
+        ("按照以下方案实现：\n把按钮改成红色", "把按钮改成红色"),
+        ('Traceback (most recent call last):\n  File "x.py", line 1\nKeyError: 7', "KeyError: 7"),
+        ("It is done now. The table is sorted by date.", "The table is sorted by date"),
     ],
 )
 def test_a_title_is_the_first_sentence_without_its_markup(text: str, title: str) -> None:
@@ -54,7 +61,8 @@ def test_a_title_is_the_first_sentence_without_its_markup(text: str, title: str)
 
 
 POOR = """
-continue|Continue.|Yes, please go ahead.|ok|y|2|hi|!!!|no|/review|@src/a.py
+continue|Continue.|Yes, please go ahead.|It is done now.|All done!|Everything is ready.
+ok|y|2|hi|!!!|no|/review|@src/a.py
 继续|好的，继续吧。|请继续|第二个方案|可以
 """
 
