@@ -55,6 +55,12 @@ class Shop:
         items = self.service.client.get(f"{self.route}/observations", params=where).json()["items"]
         return [item for item in reversed(items) if item["source"] in {"claude-code", "codex", "cursor"}]
 
+    def finished(self, count: int) -> list[dict[str, Any]] | None:
+        """Return so many observations once they are there and none is provisional."""
+        found = self.observations()
+        is_whole = len(found) == count and not any(item["provisional"] for item in found)
+        return found if is_whole else None
+
 
 @pytest.fixture
 def shop(service: Any, tmp_path: Path, git_repository: Callable[..., Any]) -> Iterator[Shop]:
@@ -118,12 +124,7 @@ def test_a_recorded_session_becomes_one_observation_a_prompt(
 ) -> None:
     shop.replay(client, recording)
 
-    def finished() -> list[dict[str, Any]] | None:
-        found = shop.observations()
-        whole = len(found) == len(EXPECTED[client, recording])
-        return found if whole and not any(item["provisional"] for item in found) else None
-
-    found = eventually(finished)
+    found = eventually(lambda: shop.finished(len(EXPECTED[client, recording])))
     assert sorted(map(normal, map(kept, found))) == sorted(map(normal, EXPECTED[client, recording]))
     assert {item["source"] for item in found} == {client}
     assert all(item["intent"] and item["title"] for item in found)
@@ -138,13 +139,17 @@ def test_a_session_told_twice_changes_nothing(
     shop: Shop, eventually: Callable[..., Any], client: str, recording: str
 ) -> None:
     shop.replay(client, recording)
-    expected = len(EXPECTED[client, recording])
-    first = eventually(lambda: shop.observations() if len(shop.observations()) == expected else None)
+    count = len(EXPECTED[client, recording])
+    first = eventually(lambda: shop.finished(count))
     shop.replay(client, recording)
-    shop.hook("claude-code", {"session_id": "end", "cwd": str(shop.root), "hook_event_name": "SessionEnd"})
-    assert [(item["id"], kept(item)) for item in shop.observations()] == [
-        (item["id"], kept(item)) for item in first
-    ]
+    # The spool is read in order: when this is there, all before it was taken.
+    last = {"session_id": "last", "cwd": str(shop.root), "prompt_id": "p", "tool_name": "Edit"}
+    last |= {"tool_input": {"file_path": str(shop.root / "last.py")}, "tool_use_id": "last"}
+    shop.hook("claude-code", {**last, "hook_event_name": "PostToolUse"})
+    shop.hook("claude-code", {**last, "hook_event_name": "Stop", "last_assistant_message": "That is all."})
+    *again, end = eventually(lambda: shop.finished(count + 1))
+    assert end["session"] == "last"
+    assert [(item["id"], kept(item)) for item in again] == [(item["id"], kept(item)) for item in first]
 
 
 def test_the_note_is_given_when_the_file_is_read_and_once_only(shop: Shop) -> None:
