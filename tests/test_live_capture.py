@@ -143,7 +143,12 @@ def test_a_session_told_twice_changes_nothing(
     first = eventually(lambda: shop.finished(count))
     shop.replay(client, recording)
     # The spool is read in order: when this is there, all before it was taken.
-    last = {"session_id": "last", "cwd": str(shop.root), "prompt_id": "p", "tool_name": "Edit"}
+    last: dict[str, Any] = {
+        "session_id": "last",
+        "cwd": str(shop.root),
+        "prompt_id": "p",
+        "tool_name": "Edit",
+    }
     last |= {"tool_input": {"file_path": str(shop.root / "last.py")}, "tool_use_id": "last"}
     shop.hook("claude-code", {**last, "hook_event_name": "PostToolUse"})
     shop.hook("claude-code", {**last, "hook_event_name": "Stop", "last_assistant_message": "That is all."})
