@@ -176,6 +176,19 @@ class Shop:
         items = self.get("observations", limit="200")["items"]
         return [item for item in reversed(items) if item["source"] != "api"]
 
+    def has_finished(self, count: int) -> bool:
+        work = self.work()
+        return len(work) == count and not any(item["provisional"] for item in work)
+
+    def remember_last_year(self) -> None:
+        """Record that two files changed together each month."""
+        work = [
+            {"session": f"{month}", "title": "Rotate", "at": f"2025-{month:02}-01"} for month in range(1, 13)
+        ]
+        body = [item | {"files_modified": [TOKEN, REFRESH]} for item in work]
+        stored = self.service.client.post(f"{self.route}/observations?wait=visible", json=body)
+        assert stored.json()["accepted"] == len(body)
+
     def known(self) -> dict[str, Any]:
         """Infer, and return all that is known, but for sizes on disk and the moment of asking."""
         assert self.service.client.post(f"{self.route}/infer").status_code == 200
@@ -206,60 +219,29 @@ def test_two_days_of_three_agents(
     eventually: Callable[..., Any],
     tmp_path: Path,
 ) -> None:
-    repository = git_repository("shop")
+    repository, home = git_repository("shop"), tmp_path / "home"
     repository.touch("Begin", TOKEN, REFRESH, SESSION, PAGE, PARSER, LEXER, OLD, LOGGER, *MODULES)
-    beside = tmp_path / "beside"
-    repository.git("worktree", "add", "-b", "json-logs", str(beside))
-    home = tmp_path / "home"
+    repository.git("worktree", "add", "-b", "json-logs", str(tmp_path / "beside"))
     service = start_service(home)
     shop = Shop(service, service.project(repository.path))
-    past = [
-        {
-            "session": f"{month}",
-            "title": "Rotate",
-            "files_modified": [TOKEN, REFRESH],
-            "at": f"2025-{month:02}-01",
-        }
-        for month in range(1, 13)
-    ]
-    stored = service.client.post(f"{shop.route}/observations?wait=visible", json=past)
-    assert stored.json()["accepted"] == len(past)
+    shop.remember_last_year()
     assert service.end() == 0
 
     first = Day((time.time() - 600) // 86_400 * 86_400 - 20)  # shortly before the last midnight
-    yesterday(first, repository.path, beside)
+    yesterday(first, repository.path, tmp_path / "beside")
     for number, sent in enumerate(first.calls):
         line = hook_program.line(sent.client, hook_program.reduced(sent.event), f"{number:032x}", sent.at, {})
         assert hook_program.append(str(home / "spool" / "events.jsonl"), line)
     shop.service = start_service(home)
-    eventually(lambda: len(shop.work()) == len(YESTERDAY) and not any(i["provisional"] for i in shop.work()))
-    in_order = sorted(shop.work(), key=lambda item: (item["session"] != "parser", item["at"]))
-    expected = sorted(YESTERDAY, key=lambda item: item[0] != "parser")
-    assert sorted(map(repr, seen(in_order))) == sorted(map(repr, expected))
-    assert [entry for entry in seen(in_order) if entry[0] == "parser"] == expected[:6]
-    branches = {item["session"]: item["branch"] for item in shop.work()}
-    assert branches == {"parser": "main", "patches": "json-logs", "page": "main"}
-    assert max(len(item["intent"]) + len(item["narrative"]) for item in shop.work()) <= 5_000
+    eventually(lambda: shop.has_finished(len(YESTERDAY)))
+    assert_yesterday(shop.work())
 
     second = Day(time.time())
     at_work(second, shop, repository.path)
-    eventually(lambda: len(shop.work()) == len(YESTERDAY) + 1 and not shop.work()[-1]["provisional"])
+    eventually(lambda: shop.has_finished(len(YESTERDAY) + 1))
     looking_on(second, shop, repository.path)
-    eventually(
-        lambda: len(shop.work()) == len(YESTERDAY) + 2 and not any(i["provisional"] for i in shop.work())
-    )
-    assert seen(shop.work())[-2:] == [
-        (
-            "tokens",
-            "Shorten the token's life",
-            {"modified": [TOKEN, REFRESH, "src/fresh.py"], "added": ["src/fresh.py"]},
-        ),
-        ("other", "Look at the tokens", {"read": [TOKEN]}),
-    ]
-    notes = shop.get("stats")["notes"]
-    assert notes == {"given": 2, "opened": 0, "changed": 1, "helped": 1, "missed": 0}
-    (tokens,) = [item for item in shop.get("sessions")["items"] if item["id"] == "tokens"]
-    assert (tokens["done"], tokens["left_open"]) == (["Shorten the token's life"], ["rotate the old tokens."])
+    eventually(lambda: shop.has_finished(len(YESTERDAY) + 2))
+    assert_today(shop)
 
     before = shop.known()
     again = first.calls + second.calls
@@ -273,6 +255,27 @@ def test_two_days_of_three_agents(
     shop.service = start_service(home)
     eventually(lambda: shop.get("stats")["behind"] == 0)
     assert shop.known() == before
+
+
+def assert_yesterday(work: list[dict[str, Any]]) -> None:
+    assert sorted(map(repr, seen(work))) == sorted(map(repr, YESTERDAY))
+    of_parser = [entry for entry in seen(work) if entry[0] == "parser"]
+    assert of_parser == [entry for entry in YESTERDAY if entry[0] == "parser"], "in the order of the work"
+    branches = {item["session"]: item["branch"] for item in work}
+    assert branches == {"parser": "main", "patches": "json-logs", "page": "main"}
+    assert max(len(item["intent"]) + len(item["narrative"]) for item in work) <= 5_000
+
+
+def assert_today(shop: Shop) -> None:
+    fresh = {"modified": [TOKEN, REFRESH, "src/fresh.py"], "added": ["src/fresh.py"]}
+    assert seen(shop.work())[-2:] == [
+        ("tokens", "Shorten the token's life", fresh),
+        ("other", "Look at the tokens", {"read": [TOKEN]}),
+    ]
+    notes = shop.get("stats")["notes"]
+    assert notes == {"given": 2, "opened": 0, "changed": 1, "helped": 1, "missed": 0}
+    (tokens,) = [item for item in shop.get("sessions")["items"] if item["id"] == "tokens"]
+    assert (tokens["done"], tokens["left_open"]) == (["Shorten the token's life"], ["rotate the old tokens."])
 
 
 def seen(work: list[dict[str, Any]]) -> list[tuple[str, str, dict[str, Any]]]:
