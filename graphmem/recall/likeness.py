@@ -7,6 +7,7 @@ a statement is about; words of everyday work ("add", 文件) tell little.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -48,6 +49,15 @@ _SILENT = STOP_WORDS | {root(word) for word in _RULE_WORDS.split()} | frozenset(
 _COMMON = {root(word) for word in _EVERYDAY_WORDS.split()} | frozenset(_EVERYDAY_WORDS.split())
 
 
+# What is not to be used is not what a rule is about, unless the prompt has it.
+_CONTRAST = re.compile(
+    r"(?<=.{4})(?:[,，;；]\s*(?:and |而)?"
+    r"(?:not|never|no|don't|do not|instead of|rather than|不要用?|别用?|不用|不是|不能用?)"
+    r"|\b(?:instead of|rather than)\b|而不是|而非)",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """The telling words of a prompt; `expression` finds the statements that share any (FTS5).
@@ -66,9 +76,12 @@ class Prompt:
             sum of w(t) over the shared words t / (sum of w(t) over all its telling words) ^ .5
 
         w is the rarity of a word, less for everyday ones; words of the subject count more, figures of the
-        value less, as a question about something seldom holds the answer.
+        value less, as a question about something seldom holds the answer. What a rule forbids counts only
+        where it is shared.
         """
         subjects, values = _roots(tokens(subject)), _roots(tokens(value))
+        contrast = _CONTRAST.search(text)
+        about = _roots(tokens(text[: contrast.start()])) if contrast is not None else {}
         shared = whole = 0.0
         for word, part in self._own_words(text):
             weight = part * self.rarity.get(word, 1.0) * (_EVERYDAY if word in _COMMON else 1.0)
@@ -76,7 +89,8 @@ class Prompt:
                 weight *= _SUBJECT
             elif word in values and not word.isalpha():
                 weight *= _VALUE
-            whole += weight
+            if word in self.weights or word in about or not about:
+                whole += weight
             shared += weight * self.weights.get(word, 0.0)
         return shared / whole**_DAMPING if whole else 0.0
 

@@ -186,6 +186,22 @@ def test_taste_is_told_to_the_same_actor_only_and_rules_to_all(recorded: Callabl
     assert "parsers never recurse" in line
 
 
+@pytest.mark.parametrize(
+    ("rule", "prompt"),
+    [
+        ("以后所有金额必须用 Decimal，不要用 float。", "写一个处理金额的函数"),
+        ("All amounts must be stored as Decimal, never as float.", "sum up the amounts of an order"),
+        ("Always format amounts with Intl instead of toFixed.", "show the amounts in the cart"),
+    ],
+)
+def test_what_a_rule_forbids_need_not_be_in_the_prompt(
+    recorded: Callable[..., Any], rule: str, prompt: str
+) -> None:
+    memory = recorded(said(rule), said("日期统一用 UTC。"), said("Never log the body of a request."))
+    assert [line for line in told(memory, prompt) if rule in line], prompt
+    assert told(memory, "change the colour of the header") == []
+
+
 def test_what_the_prompt_says_itself_is_not_told_back(recorded: Callable[..., Any]) -> None:
     memory = recorded(said("The queue limit is 50."))
     for prompt in ("Remember: the queue limit is 50.", "the queue limit is 50", "The queue limit is 50, so"):
