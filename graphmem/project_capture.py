@@ -235,12 +235,10 @@ class _Taking:
         if event.kind is EventKind.SESSION_STARTED and event.origin in _AFRESH:
             self._afresh[event.session] = True
             self.begun.append(event.session)
-        delivery = f"delivery:{arrival.delivery}"
-        checked, kept = self._keys_of(event)
-        checked.append(delivery)
+        checked, kept = self._keys_of(arrival)
         if any(key in self.keys for key in checked) or self._captured.known(checked):
             return
-        self.keys.update(dict.fromkeys((delivery, *kept)))
+        self.keys.update(dict.fromkeys(kept))
         for kind, count in arrival.redacted.items():
             self.redacted[kind] = self.redacted.get(kind, 0) + count
         if not self._captured.captures(event.session):
@@ -255,14 +253,16 @@ class _Taking:
             self._follow_up(event, notes)
         self.advance(event.session, fed(self.turns.get(event.session), event))
 
-    def _keys_of(self, event: Event) -> tuple[list[str], list[str]]:
+    def _keys_of(self, arrival: Arrival) -> tuple[list[str], list[str]]:
         """Return the keys by which an event may be known already, and those it is known by from now on.
 
         Of a session that began afresh every call is new, whatever its name; one that goes on may bring calls
-        of another session in again.
+        of another session in again. What the client gives no name is known by its delivery.
         """
+        event = arrival.event
         if not event.key:
-            return [], []
+            delivery = f"delivery:{arrival.delivery}"
+            return [delivery], [delivery]
         # A client may run the hooks of another's settings too: within a session a call is one by its name.
         own, anywhere = f"{event.session}:{event.key}", f"{event.client}::{event.key}"
         if event.session not in self._afresh:
