@@ -24,12 +24,14 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from api.lifecycle import LOOPBACK, find_service, start_detached
 from bench.hook_stream import Stream, streams
 from bench.served import Served, history_lines, percentile, served
 from graphmem import hook_program
+from graphmem.errors import ConflictError, UnavailableError
 from graphmem.home import Home
 
 _CLIENT = "claude-code"
@@ -113,6 +115,7 @@ def _send_and_kill(service: Served, made: Sequence[Stream], kills: int) -> list[
     total = sum(len(stream.calls) for stream in made)
     sent = 0
     lock = threading.Lock()
+    revivals: list[threading.Thread] = []
     marks = {total * (number + 1) // (kills + 1) for number in range(kills)}
 
     def run(stream: Stream) -> None:
@@ -125,10 +128,12 @@ def _send_and_kill(service: Served, made: Sequence[Stream], kills: int) -> list[
                 sent += 1
                 kill = sent in marks
             if kill:
-                _kill(home)
+                revivals.append(_kill(home))
 
     with ThreadPoolExecutor(_WORKERS) as pool:
         list(pool.map(run, made))
+    for revival in revivals:
+        revival.join()
     record = find_service(home, 5.0) or start_detached(home, 0)
     service.pid = record.pid
     service.connection.close()
@@ -136,18 +141,22 @@ def _send_and_kill(service: Served, made: Sequence[Stream], kills: int) -> list[
     return []
 
 
-def _kill(home: Home) -> None:
+def _kill(home: Home) -> threading.Thread:
+    """Kill the service, if one runs; return the thread that starts it anew."""
     record = home.read_service()
     if record is not None:
         os.kill(record.pid, signal.SIGKILL)
         print(f"killed process {record.pid}", flush=True)
     # What comes meanwhile waits in the spool; a new session's first hook would start it just so.
-    threading.Thread(target=_revive, args=(home,), daemon=True).start()
+    revival = threading.Thread(target=_revive, args=(home,), daemon=True)
+    revival.start()
+    return revival
 
 
 def _revive(home: Home) -> None:
     threading.Event().wait(1.0)
-    start_detached(home, 0)
+    with suppress(ConflictError, UnavailableError):  # a session's first hook was quicker
+        start_detached(home, 0)
 
 
 # ---- the account --------------------------------------------------------------------------------
