@@ -117,6 +117,10 @@ _OBJECT = (
 _DONE = _any(
     rf"^(?:(?:i|we)(?:'ve| have)?\s)?(?:now |just |also |successfully |already |finally )?"
     rf"(?:finished|completed|fixed|resolved|implemented)\s{_OBJECT}\w\S*(?:\s.*)?$",
+    rf"^(?:(?:i|we)(?:'ve| have)?\s)?(?:now |just |also |already |finally )?"
+    rf"(?:added|wrote|written|documented|migrated|covered|cleaned up|wired up|hooked up)\s"
+    rf"{_OBJECT}\w\S*(?:\s.*)?$",
+    rf"^(?:removed|replaced|deleted|dropped)\s{_OBJECT}\w\S*(?:\s.*)?$",
     rf"^(?:i'm|i am|we're|we are) (?:now |all )?(?:done|finished) with\s{_OBJECT}\w\S*(?:\s.*)?$",
 )
 _PASSIVE_DONE = re.compile(

@@ -30,6 +30,7 @@ follow followup later work task 还 还没 没 未 待办 下 一步 下一步 �
 之后 以后 后续 还要 还需 需要 做 写 补上 工作 任务 问题 未完成 完 写完 做完 改完
 """
 _NO_TASK_SUBJECT = STOP_WORDS | frozenset(_WORDS_OF_TASKS.split())
+_IRREGULAR = {"wrote": "write", "written": "write", "writing": "write"}
 _VERB_ENDINGS = re.compile(r"(?<=[a-z]{3})(?:ing|ed|e)$")
 
 
@@ -87,7 +88,7 @@ def reading(fact: Fact) -> FactReading:
 
 def root(word: str) -> str:
     """Return an English word without the ending of a verb: rotate, rotated and rotating are one."""
-    return _VERB_ENDINGS.sub("", word)
+    return _VERB_ENDINGS.sub("", _IRREGULAR.get(word, word))
 
 
 def task_subject(text: str) -> str:

@@ -185,6 +185,9 @@ def test_taste_is_the_actors_and_a_rule_the_projects(text: str, scope: Scope) ->
         ("- [ ] 更新接口文档", "- [x] 更新接口文档。"),
         ("还没写迁移脚本的测试。", "迁移脚本的测试写完了。"),
         ("待办：轮换签名密钥", "轮换签名密钥已完成。"),
+        ("TODO: add a test for Safari.", "Added a test for Safari."),
+        ("Next: write the migration for old tokens.", "I've written the migration for old tokens."),
+        ("Still to do: remove the old endpoint.", "Removed the old endpoint."),
     ],
 )
 def test_a_task_has_the_same_subject_open_and_done(opened: str, done: str) -> None:
