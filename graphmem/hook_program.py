@@ -11,7 +11,6 @@ import time
 
 if sys.platform != "win32":
     import _signal  # type: ignore[import-not-found]
-    import fcntl
 
 # ---- secrets and private paths ---------------------------------------------------------------------
 
@@ -95,6 +94,8 @@ def _opened(path: str) -> int:
 
 def _locked(file: int, alone: bool = False) -> bool:
     if sys.platform != "win32":  # where there are no such locks, all is free
+        import fcntl  # not at the top, where a fault of it would be on the agent's screen
+
         try:
             fcntl.flock(file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -288,9 +289,11 @@ def main(argv: list[str]) -> int:
     except BaseException as fault:
         _log(home, client, f"it ended early ({type(fault).__name__})")
     finally:
-        if sys.platform != "win32":
-            _signal.setitimer(_signal.ITIMER_REAL, 0)
-        os.write(1, answer)
+        try:
+            if sys.platform != "win32":
+                _signal.setitimer(_signal.ITIMER_REAL, 0)
+        finally:  # the alarm may come even now
+            os.write(1, answer)
     return 0
 
 

@@ -274,6 +274,33 @@ def test_run_by_a_client_that_wants_json_it_never_says_nothing_at_all(alone: Wor
         assert (done.returncode, done.stdout, done.stderr) == (0, b"{}", b"")
 
 
+ENDING = """
+import _signal, os, sys
+
+def late(which, seconds, *interval, set=_signal.setitimer):
+    if not seconds:
+        raise KeyboardInterrupt
+    return set(which, seconds, *interval)
+
+_signal.setitimer = late
+from graphmem import hook_program
+try:
+    hook_program.main(["cursor", "--home", sys.argv[1]])
+finally:
+    os._exit(0)
+"""
+
+
+def test_an_alarm_at_the_very_end_takes_no_answer_away(alone: World) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING, str(alone.home)],
+        input=json.dumps(alone.turn("To the end", "cursor")[0]).encode(),
+        capture_output=True,
+        cwd=Path(hook_program.__file__).parents[1],
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"{}", b"")
+
+
 # ---- what it finds -----------------------------------------------------------------------------
 
 
