@@ -54,7 +54,7 @@ _NO_SUBJECT = re.compile(
     r"|move|switch|convert|create|delete|implement|refactor|improve|ensure|check|avoid|feat|chore|revert"
     r"|please"
     r"|my|your|let|if|when|once|after|before|because|since|while|although|make|so|then)\b"
-    r"|[这那它此你他她把将请让被如等当先再若]",
+    r"|[这那它此你他她把将请让被如等当先再若已]",
     re.IGNORECASE,
 )
 _NO_VALUE = re.compile(

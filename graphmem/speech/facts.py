@@ -27,7 +27,7 @@ _CLAUSES = re.compile(r"[，,；;]\s*(?:and\s|而且|并且|同时)?")
 _WORDS_OF_TASKS = """
 todo done do need still yet not finish finished finishing complete completed next step remain remaining left
 follow followup later work task 还 还没 没 未 待办 下 一步 下一步 剩下 剩下的 完成 已 已经 已修复 搞定 记得
-之后 以后 后续 还要 还需 需要 做 写 补上 工作 任务 问题 未完成 完 写完 做完 改完
+之后 以后 后续 还要 还需 需要 做 写 补上 工作 任务 问题 未完成 完 完毕 好 写完 做完 改完
 """
 _NO_TASK_SUBJECT = STOP_WORDS | frozenset(_WORDS_OF_TASKS.split())
 _IRREGULAR = {"wrote": "write", "written": "write", "writing": "write"}

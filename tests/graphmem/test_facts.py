@@ -129,6 +129,7 @@ def test_what_is_done_and_what_is_left_in_one_sentence_are_two_tasks(
         ("帮我把 API base 改成 /v2", None),
         ("Updated the README to mention v2.", None),
         ("Change the rate limit to 200.", None),
+        ("已更新到 2.0 版本", None),
     ],
 )
 def test_a_change_that_is_reported_gives_the_new_value_and_an_order_none(
@@ -186,6 +187,11 @@ def test_taste_is_the_actors_and_a_rule_the_projects(text: str, scope: Scope) ->
         ("还没写迁移脚本的测试。", "迁移脚本的测试写完了。"),
         ("待办：轮换签名密钥", "轮换签名密钥已完成。"),
         ("TODO: add a test for Safari.", "Added a test for Safari."),
+        ("还没更新接口文档。", "接口文档已更新。"),
+        ("还没更新接口文档。", "更新了接口文档。"),
+        ("下一步：接入支付。", "已接入支付。"),
+        ("还没处理 m10 的提示。", "m10 的提示处理好了。"),
+        ("记得之后清理旧接口", "旧接口清理完毕。"),
         ("Next: write the migration for old tokens.", "I've written the migration for old tokens."),
         ("Still to do: remove the old endpoint.", "Removed the old endpoint."),
     ],
