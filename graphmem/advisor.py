@@ -42,6 +42,7 @@ class _Session:
     seen: set[str] = field(default_factory=set)
     ahead: set[str] = field(default_factory=set)
     reminded: set[str] = field(default_factory=set)
+    opening: str = ""
     is_loaded: bool = False
 
 
@@ -82,11 +83,15 @@ class Advisor:
             with session.lock:
                 for known in (session.told, session.seen, session.reminded):
                     known.clear()
+                session.opening = ""
                 session.is_loaded = True
         text = project.advice.opening(event.session, event.origin)
         if text is not None:
             session = self._session(project, event.session)
             with session.lock:
+                if text == session.opening and event.origin is not Origin.COMPACT:
+                    return None  # hooks that are set up twice tell of each start twice
+                session.opening = text
                 _unheard(text, session.reminded)
         return None if text is None else _told(project, event, delivery, Moment.SESSION_START, text)
 

@@ -290,6 +290,9 @@ def at_work(day: Day, shop: Shop, root: Path) -> None:
     assert '- open: "move the scanner\'s tests too."' in opening
     assert '"Split the parser' not in opening, "that session has ended"
     assert len(opening) <= 800
+    assert shop.hook(tokens.says("SessionStart", source="startup")) == "", (
+        "told at once by hooks set up twice"
+    )
 
     assert shop.hook(tokens.asked("1", "Shorten the token's life")) == "", "nothing has to do with it"
     (note,) = shop.told(tokens.reads(TOKEN))
