@@ -125,11 +125,13 @@ class Curator:
     def _calibrate(self) -> None:
         if self._follower.behind() is None and calibration.is_due(self._journal):
             traffic = self._curation.traffic
-            with traffic.turn(self._pause) as mine:
+            with traffic.turn() as mine:
                 if mine:
                     calibration.calibrate(
                         self._journal, self._follower.view, lambda: traffic.gives_way(self._pause)
                     )
+                else:  # another project is at it: look again with the next run
+                    self.notice()
 
     def _pause(self, seconds: float) -> bool:
         with self._state:

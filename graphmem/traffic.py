@@ -43,11 +43,9 @@ class Traffic:
         return stops
 
     @contextmanager
-    def turn(self, stopping: Callable[[float], bool]) -> Iterator[bool]:
-        """Yield whether it is this one's turn, which it is unless it has to end before."""
+    def turn(self) -> Iterator[bool]:
+        """Yield whether nobody else is at it; nothing waits here, as there is other work than this."""
         mine = self._turn.acquire(blocking=False)
-        while not mine and not stopping(_LOOK):
-            mine = self._turn.acquire(blocking=False)
         try:
             yield mine
         finally:

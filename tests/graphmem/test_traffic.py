@@ -49,12 +49,16 @@ def test_it_ends_when_it_is_told_to() -> None:
     found = Traffic()
     found.passes()
     assert found.gives_way(lambda seconds: True)
-    with found.turn(lambda seconds: True) as first, found.turn(lambda seconds: True) as second:
+
+
+def test_one_project_at_a_time_has_its_turn_and_nobody_waits_for_it() -> None:
+    found = Traffic()
+    with found.turn() as first, found.turn() as second:
         assert (first, second) == (True, False)
 
 
 def test_a_turn_that_is_over_is_free_for_the_next() -> None:
     found = Traffic()
     for _ in range(2):
-        with found.turn(lambda seconds: True) as mine:
+        with found.turn() as mine:
             assert mine
