@@ -348,10 +348,11 @@ def _decision(said: str) -> Ruling | None:
 def _rule(said: str, whole: str) -> Ruling | None:
     if _PREFERENCE.search(said) and not _NO_TASTE.search(said):
         return Ruling(FactKind.PREFERENCE, scope=Scope.PROJECT if _is_of_all(said) else Scope.ACTOR)
-    if _CONVENTION.search(said) and not _ONE_OFF.search(said):
-        return Ruling(FactKind.CONVENTION)
     general = _PROJECT.sub("", said)
     for_project = general != said
+    bare_rule = general.strip(" ,")
+    if (_CONVENTION.search(said) or _CONVENTION.search(bare_rule)) and not _ONE_OFF.search(said):
+        return Ruling(FactKind.CONVENTION)
     use = _USE_OVER.match(general)
     if use is not None and not _HERE.search(general):
         polite = whole.casefold().startswith("please") and not for_project

@@ -230,6 +230,7 @@ def test_a_given_kind_is_kept(given: Fact) -> None:
     [
         ("access_token TTL: 3600 -> 900", FactKind.FACT, None),
         ("Never log access tokens", FactKind.CONVENTION, None),
+        ("In this repo all list endpoints must be paginated.", FactKind.CONVENTION, None),
         ("TODO: rotate the keys", FactKind.TASK, TaskState.OPEN),
         ("决定采用游标分页", FactKind.DECISION, None),
         ("the importer is slow on Mondays", FactKind.FACT, None),
