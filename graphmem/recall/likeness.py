@@ -142,7 +142,9 @@ def _count(view: View, word: str) -> int:
 
 
 def _prefix(word: str) -> str:
-    return f'"{word}" *' if word.isascii() and len(word) > 3 else f'"{word}"'
+    if not word.isascii() or len(word) < 3:
+        return f'"{word}"'
+    return f'"{word}" *' if len(word) > 3 else f'"{word}" OR "{word}e"'  # "siz" is the root of "size"
 
 
 def _roots(words: Iterable[str]) -> dict[str, None]:

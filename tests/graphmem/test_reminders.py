@@ -187,6 +187,20 @@ def test_taste_is_told_to_the_same_actor_only_and_rules_to_all(recorded: Callabl
 
 
 @pytest.mark.parametrize(
+    ("fact", "prompt"),
+    [
+        ("The page size is 50.", "What page size do the endpoints use?"),
+        ("The user role is admin.", "which role has the user"),
+        ("Rate limit: 200", "raise the rate"),
+    ],
+)
+def test_a_word_of_four_letters_is_found_by_its_root(
+    recorded: Callable[..., Any], fact: str, prompt: str
+) -> None:
+    assert fact.rstrip(".") in "\n".join(told(recorded(said(fact), said("日期统一用 UTC。")), prompt))
+
+
+@pytest.mark.parametrize(
     ("rule", "prompt"),
     [
         ("以后所有金额必须用 Decimal，不要用 float。", "写一个处理金额的函数"),
