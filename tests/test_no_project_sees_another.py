@@ -181,6 +181,48 @@ def test_the_two_are_told_apart_by_their_slugs(service: Any, apps: dict[str, str
     assert all(slug.startswith("app") for slug in slugs)
 
 
+def test_what_is_switched_off_in_one_is_on_in_the_other(service: Any, apps: dict[str, str]) -> None:
+    for body in ({"enabled": False, "session": "same-session-0"}, {"enabled": False}):
+        assert service.client.put(f"{apps['one']}/capture", json=body).json()["enabled"] is False
+        for session in ("same-session-0", None):
+            asked = {} if session is None else {"session": session}
+            assert service.client.get(f"{apps['two']}/capture", params=asked).json()["enabled"] is True
+
+
+def test_what_agents_do_in_one_is_told_in_the_other_by_its_own_files_only(
+    service: Any, git_repository: Callable[..., Any], eventually: Callable[..., Any]
+) -> None:
+    roots = {mark: git_repository(mark).path for mark in MARKS.values()}
+    routes = {mark: service.project(root) for mark, root in roots.items()}
+
+    def hook(mark: str, name: str, **fields: Any) -> str:
+        told = {"session_id": f"{mark}-session", "cwd": str(roots[mark]), "hook_event_name": name, **fields}
+        answer = service.client.post("/hooks/claude-code", json=told)
+        assert answer.status_code == 200
+        return str(answer.text)
+
+    def recorded(mark: str) -> str:
+        return str(service.client.get(f"{routes[mark]}/observations").text)
+
+    for mark, other in (("wombat", "quokka"), ("quokka", "wombat")):
+        hook(mark, "UserPromptSubmit", prompt=f"Always use the {mark} login", prompt_id=mark)
+        for number, root in enumerate((roots[mark], roots[other])):
+            path = {"file_path": f"{root}/shared_{number}.py"}
+            called = {"tool_name": "Edit", "tool_input": path, "tool_use_id": f"{mark}-{number}"}
+            hook(mark, "PostToolUse", prompt_id=mark, tool_response={}, **called)
+        hook(mark, "Stop", prompt_id=mark, last_assistant_message=f"The {mark} login is at /{mark}.")
+    for mark, other in (("wombat", "quokka"), ("quokka", "wombat")):
+        eventually(lambda mark=mark: all(f"shared_{n}.py" in recorded(mark) for n in (0, 1)))
+        assert f"{other} login" not in recorded(mark)
+        told = hook(mark, "SessionStart", source="startup", session_id="new")
+        told += hook(mark, "UserPromptSubmit", prompt="always use which login?", session_id="new")
+        told += hook(
+            mark, "PreToolUse", tool_name="Edit", tool_input={"file_path": "shared_0.py"}, session_id="new"
+        )
+        assert mark in told
+        assert f"{other} login" not in told
+
+
 def test_every_route_of_a_project_is_asked_here(service: Any) -> None:
     document = service.client.get("/openapi.json").json()
     routes = {
@@ -193,4 +235,5 @@ def test_every_route_of_a_project_is_asked_here(service: Any) -> None:
     written = {("POST", "/observations"), ("POST", "/imports"), ("DELETE", "/observations/{id}"),
                ("POST", "/infer"), ("POST", "/edges"), ("POST", "/edges/verdicts"),
                ("POST", "/edges/{id}/verdict")}  # fmt: skip
-    assert routes == asked | written
+    switched = {("GET", "/capture"), ("PUT", "/capture")}
+    assert routes == asked | written | switched
