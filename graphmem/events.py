@@ -92,6 +92,15 @@ class Event:
     origin: Origin | None = None
 
 
+AGENTS_SINCE = 1_577_836_800.0
+"""No agent's hook was called before 2020: a clock that says so was never set."""
+
+
+def sane(at: float, now: float) -> float:
+    """Return the moment of a call as it can be: neither later than now nor before there were any."""
+    return at if AGENTS_SINCE <= at <= now else now
+
+
 class Moment(StrEnum):
     """When an agent is told something."""
 

@@ -16,7 +16,7 @@ from graphmem import hook_program
 from graphmem.advisor import Advisor, Told
 from graphmem.clients.port import ClientAdapter
 from graphmem.errors import NotFoundError, StorageError
-from graphmem.events import DRILL, Advice, Event, Moment
+from graphmem.events import DRILL, Advice, Event, Moment, sane
 from graphmem.memory import Memory
 from graphmem.places import Places
 from graphmem.recorder import Recorder
@@ -96,7 +96,7 @@ class Live:
                 candidates=tuple(sorted(self._adapters)),
             )
         now = self._clock()
-        at = now if at is None or not 0 <= at <= now else at
+        at = now if at is None else sane(at, now)
         redacted = dict(kept_out or {})
         reduced = hook_program.reduced(dict(raw), redacted)
         line = hook_program.line(client, reduced, delivery, at, redacted)

@@ -294,9 +294,10 @@ class _Taking:
 
     def _name(self, path: str, cwd: str | None) -> str | None:
         try:
-            return self._resolver.resolve(path, cwd)
+            name = self._resolver.resolve(path, cwd)
         except InvalidInputError:
             return None
+        return None if name is None or name.split("/", 1)[0] == ".git" else name
 
     def _edit(self, edit: FileEdit, cwd: str | None) -> FileEdit | None:
         path = self._name(edit.path, cwd)

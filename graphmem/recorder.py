@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from graphmem.captured import NoteRow
 from graphmem.clients.port import ClientAdapter
 from graphmem.errors import GraphMemError, NotFoundError, StorageError
-from graphmem.events import DRILL, Event, EventKind, FileEdit, Moment
+from graphmem.events import DRILL, Event, EventKind, FileEdit, Moment, sane
 from graphmem.memory import Memory, Project
 from graphmem.places import Places
 from graphmem.project_capture import Arrival
@@ -237,7 +237,7 @@ class Recorder:
         if adapter is None:
             log.warning("an event of the unknown client %r was passed over", line.client[:60])
             return
-        at = min(max(line.at, 0.0), self._clock())
+        at = sane(line.at, self._clock())
         for place, event in enumerate(adapter.events(line.event, at)):
             if event.session == DRILL:
                 continue
