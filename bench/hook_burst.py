@@ -1,10 +1,12 @@
 """Whether live capture keeps up, and keeps everything: a burst of hook calls, and a service that is killed.
 
-    python -m bench.hook_burst [HISTORY] [--events 1000] [--sessions 20]
+    python -m bench.hook_burst [HISTORY] [--events 1000] [--sessions 20] [--seconds 5]
     python -m bench.hook_burst --events 10000 --kills 5
 
 Without `--kills` the calls go to a real service over HTTP, all sessions at once, on a project with a history
-behind it; printed is what an agent waits before an edit meanwhile. With `--kills` every call is a run of the
+behind it; printed is what an agent waits before an edit meanwhile. A session rests between two calls, as an
+agent does while its model thinks, so that the burst takes about `--seconds`; with 0 every session sends as
+fast as it is answered, which is the most the service can do. With `--kills` every call is a run of the
 real hook program, the service is killed so often in between and started anew. Either way what is recorded is
 compared with what was sent, turn by turn: lost are changed files that are in no observation of their turn,
 doubled are observations of one turn that there are two of.
@@ -45,6 +47,7 @@ def main() -> None:
     parser.add_argument("history", nargs="?", help="a history file, so that there is something to tell")
     parser.add_argument("--events", type=int, default=1_000)
     parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--kills", type=int, default=0)
     arguments = parser.parse_args()
     with served() as service:
@@ -61,13 +64,16 @@ def main() -> None:
         count = sum(len(stream.calls) for stream in made)
         began = time.perf_counter()
         waits = (
-            _send(service, made) if not arguments.kills else _send_and_kill(service, made, arguments.kills)
+            _send(service, made, arguments.seconds)
+            if not arguments.kills
+            else _send_and_kill(service, made, arguments.kills)
         )
         seconds = time.perf_counter() - began
         print(f"{count} events of {len(made)} sessions in {seconds:.1f} s ({count / seconds:.0f} a second)")
         if waits:
             p50, p99 = (1_000 * percentile(waits, share) for share in (0.5, 0.99))
             print(f"answer before an edit: p50 {p50:.1f} ms, p99 {p99:.1f} ms ({len(waits)} of them)")
+        service.connection.close()  # it rested for longer than the service keeps one
         lost, doubled = _account(service, project, made)
         print(f"lost {lost}, doubled {doubled}")
     sys.exit(1 if lost or doubled else 0)
@@ -81,14 +87,16 @@ def _busiest(history: Path) -> tuple[str, ...]:
 # ---- a burst ------------------------------------------------------------------------------------
 
 
-def _send(service: Served, made: Sequence[Stream]) -> list[float]:
+def _send(service: Served, made: Sequence[Stream], seconds: float) -> list[float]:
     """Send all sessions at once, each in its order; return the seconds each answer before an edit took."""
+    rest = threading.Event()
     waits: list[float] = []
     port = service.connection.port
 
     def run(stream: Stream) -> None:
         connection = http.client.HTTPConnection(LOOPBACK, port, timeout=60)
         for call in stream.calls:
+            rest.wait(seconds / len(stream.calls))
             body = json.dumps(call.event)
             start = time.perf_counter()
             connection.request("POST", f"/hooks/{_CLIENT}", body, service.headers)
