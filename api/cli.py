@@ -79,6 +79,18 @@ class LazyGroup(click.Group):
         """Return the commands' names in the order of `COMMANDS`."""
         return list(COMMANDS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is named; a name nearly right is refused with the right one."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            if near:
+                ctx.fail(f"No such command '{args[0]}'. Did you mean '{near[0]}'?")
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, or None."""
         module = COMMANDS.get(cmd_name)
@@ -158,7 +170,7 @@ def _wrong_use(error: click.UsageError) -> str:
     about = f" See `{error.ctx.command_path} --help`." if error.ctx else ""
     # What a missing choice may be comes as a list of lines.
     message = re.sub(r"\s*\n\s*", " ", error.format_message())
-    return f"{message.rstrip('.')}.{about}"
+    return f"{message if message.endswith('?') else message.rstrip('.') + '.'}{about}"
 
 
 def _sentence(error: OSError) -> str:

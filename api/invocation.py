@@ -42,7 +42,7 @@ class ChosenProject:
         """Return a file argument as an absolute path, read from the current folder.
 
         With `--project` and the current folder outside all its roots, a relative path is left to be read
-        from the project's root.
+        from the project's root. So is one that names a file there and none here, as notes name files.
         """
         text = text_argument(argument)
         if os.path.isabs(text) or _DRIVE.match(text):
@@ -50,7 +50,12 @@ class ChosenProject:
         here = text_argument(os.getcwd())
         if self.named and not any(_is_inside(here, root) for root in self.roots):
             return text
-        return os.path.normpath(os.path.join(here, text))
+        path = os.path.normpath(os.path.join(here, text))
+        around = max((root for root in self.roots if _is_inside(here, root)), key=len, default=None)
+        if around is not None and not os.path.lexists(path):
+            from_root = os.path.normpath(os.path.join(around, text))
+            return from_root if os.path.lexists(from_root) else path
+        return path
 
     def node(self, argument: str) -> str:
         """Return a node argument as a reference: typed ones stay, anything else is a file as in `path`.

@@ -49,6 +49,18 @@ def test_paths_are_read_from_the_current_folder(shop: Any) -> None:
     assert absolute["path"] == "src/token_test.py"
 
 
+def test_a_path_that_is_only_there_from_the_root_is_taken_from_there(shop: Any) -> None:
+    def path(argument: str) -> str:
+        found = shop.good("impact", argument, "--json", cwd=shop.path / "src").shape
+        return str(found["path"])
+
+    assert path("src/token.py") == "src/token.py"
+    assert path("src/new.py") == "src/src/new.py"
+    (shop.path / "src" / "src").mkdir()
+    (shop.path / "src" / "src" / "token.py").touch()
+    assert path("src/token.py") == "src/src/token.py"
+
+
 def test_a_named_project_takes_paths_from_its_root_when_asked_from_outside(shop: Any) -> None:
     outside = shop.path.parent
     for reference in ("shop", str(shop.path), "./shop", f"{shop.path}/src"):
@@ -225,6 +237,18 @@ def test_wrong_use_is_one_sentence_and_status_2(graphmem: Any, arguments: tuple[
     outcome = graphmem(*arguments)
     assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert "--help" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [(("statz",), "stats"), (("uninstal", "--yes"), "uninstall"), (("stats", "--jsn"), "--json")],
+)
+def test_a_word_nearly_right_is_answered_with_the_right_one(
+    graphmem: Any, arguments: tuple[str, ...], meant: str
+) -> None:
+    outcome = graphmem(*arguments)
+    assert outcome.status == 2
+    assert f"Did you mean '{meant}'? See `graphmem" in outcome.err
 
 
 def test_without_a_command_the_help_is_shown_and_it_counts_as_wrong_use(graphmem: Any) -> None:
