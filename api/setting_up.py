@@ -9,8 +9,6 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rich.text import Text
-
 from api import agents_block, plugin_folder
 from api.backend import Backend, HistorySource, ObservationQuestion, Shape
 from api.cli_import import show_report
@@ -34,7 +32,6 @@ from api.screen import Screen, counted
 from api.settings_claude_code import CLAUDE_CODE, http_entries
 from api.settings_codex import CODEX
 from api.settings_file import SettingsFile
-from api.terminal_text import clean
 from graphmem.errors import InvalidInputError, NotFoundError, SourceError
 from graphmem.home import Home
 from graphmem.repository import locate
@@ -193,7 +190,7 @@ def show_plan(screen: Screen, setup: Setup) -> None:
     """Print which files are to be written, and what into them."""
     if not setup.writes:
         return
-    rows: list[tuple[str | Text, ...]] = []
+    rows: list[tuple[str, str, str, str]] = []
     for change in setup.changes:
         events = ", ".join(change.events)
         sign = "" if change.action is Action.UNCHANGED else "+ "
@@ -209,7 +206,10 @@ def show_plan(screen: Screen, setup: Setup) -> None:
         rows.append(("", near(setup.agents_file.path), state, block))
     screen.line(("This will be written:", "bold"))
     screen.gap()
-    screen.grid([tuple(Text(clean(str(cell))) for cell in row) for row in rows], right=0)
+    for title, place, state, news in rows:
+        screen.line((f"{title}  " if title else "", "bold"), f"{place}  {state}", indent=2)
+        if news:
+            screen.line((news, "dim"), indent=4)
     if setup.commands:
         screen.gap()
         screen.line("Each event runs, for at most two seconds:")
@@ -352,5 +352,4 @@ def _show(screen: Screen, setup: Setup, slug: str | None, report: Shape | None) 
         screen.line(sentence, indent=2)
     if report is not None and slug is not None:
         show_report(screen, report, slug)
-    else:
-        screen.line(("Check it with: graphmem doctor", "dim"))
+    screen.line(("Check it with: graphmem doctor", "dim"))

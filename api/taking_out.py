@@ -113,7 +113,9 @@ def _show(screen: Screen, outcome: Outcome) -> None:
     for folder in outcome.plugins:
         screen.line((near(folder), "bold"), ": plugin removed")
     if outcome.agents is not None:
-        screen.line((near(outcome.agents), "bold"), ": block taken out")
+        screen.line(
+            (near(outcome.agents), "bold"), ": block taken out" if outcome.agents.exists() else ": removed"
+        )
     if outcome.kept:
         screen.line(f"{counted(len(outcome.kept), 'file')} of a plugin stay, as somebody changed them:")
         for path in outcome.kept:

@@ -45,6 +45,18 @@ def test_a_second_run_changes_nothing_and_says_so(desk: Any) -> None:
     assert "Nothing to do" in desk("init", *EVERY)[1]
 
 
+@pytest.mark.parametrize("columns", [60, 80])
+def test_the_names_of_events_stay_whole_on_a_narrow_screen(
+    desk: Any, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = desk("init", "--client", "claude-code", "--agents-md")[1]
+    words = out.replace(",", " ").split()
+    assert {"SessionStart", "UserPromptSubmit", "PostToolUseFailure", "AGENTS.md"} <= set(words)
+    assert "Check it with: graphmem doctor" in out
+    assert "AGENTS.md: removed" in desk("uninstall")[1]
+
+
 @pytest.mark.parametrize("scope", ["--project-scope", "--user-scope"])
 @pytest.mark.parametrize(
     "content", [None, "", "{}", SETTINGS, SETTINGS.replace("\n", "\r\n"), '\ufeff{"a":1}']
