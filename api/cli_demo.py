@@ -14,6 +14,7 @@ from api.screen import Screen
 
 _NEXT = (
     ("graphmem import git .", "take in the repository you stand in"),
+    ("graphmem init", "let your agent record its work and be told"),
     ("graphmem impact FILE", "what else changes with it, and why"),
     ("graphmem evaluate git .", "how good the alerts are on your own history"),
     ("graphmem serve --detach", "answer agents and editors over HTTP"),
