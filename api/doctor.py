@@ -173,6 +173,7 @@ def _project(backend: Backend, project: Shape) -> Check:
     name = f"project {project['slug']}"
     try:
         found = backend.stats(project["slug"])
+        is_recorded = backend.captures(project["slug"], None)["enabled"]
     except GraphMemError as error:
         return Check(name, Outcome.PROBLEM, str(error))
     if found["behind"] > _MANY_BEHIND:
@@ -183,7 +184,9 @@ def _project(backend: Backend, project: Shape) -> Check:
     if not any(Path(root).is_dir() for root in project["roots"]):
         remedy = "If it has moved, run `graphmem import git .` in its new place."
         return Check(name, Outcome.WARNING, f"its folder {project['root']} is gone", remedy)
-    return Check(name, Outcome.OK, f"{found['observations']:,} observations, {found['files']:,} files")
+    stored = f"{found['observations']:,} observations, {found['files']:,} files"
+    off = "; agents' work is not recorded, `graphmem capture on` switches that on again"
+    return Check(name, Outcome.OK, stored if is_recorded else stored + off)
 
 
 def _graph(backend: Backend, project: Shape, folder: Path) -> Check:

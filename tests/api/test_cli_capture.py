@@ -41,8 +41,10 @@ def test_a_switch_outlives_the_program(desk: Any) -> None:
     desk.good("init", "--client", "codex", "--no-import")
     assert desk.good("capture", "off") == {"enabled": False, "session": None}
     assert desk.good("capture") == {"enabled": False, "session": None}
+    assert "agents' work is not recorded, `graphmem capture on`" in " ".join(desk("doctor")[1].split())
     assert "is not recorded" in desk("capture")[1]
     assert desk.good("capture", "on") == {"enabled": True, "session": None}
+    assert "capture on" not in desk("doctor")[1]
     assert desk.good("capture", "off", "--session", "会话 1") == {"enabled": False, "session": "会话 1"}
     assert desk.good("capture")["enabled"]
 
