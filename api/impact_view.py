@@ -96,7 +96,7 @@ def _show_next(screen: Screen, files: Sequence[Shape]) -> None:
 def _show_active(screen: Screen, active: Sequence[Shape]) -> None:
     if not active:
         return
-    screen.heading("In somebody's hands right now")
+    screen.heading("In somebody's hands lately")
     rows = []
     for item in active[:_SHOWN]:
         who = f"{item['actor'] or 'somebody'}, {minute(item['at'])}, session {item['session']}"
