@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPO ?=
 PYTEST_ARGS ?=
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 
 # What is set for other projects must not reach into this one's environment.
 unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX
@@ -20,6 +20,7 @@ help:
 
 demo: $(VENV)/runtime.stamp
 	@$(BIN)/graphmem demo $(if $(REPO),"$(REPO)")
+	@echo "(Here the program is $(BIN)/graphmem.)"
 
 test: lint types
 	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --cov= --cov-report=term $(PYTEST_ARGS)

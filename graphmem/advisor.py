@@ -43,6 +43,8 @@ class _Session:
     ahead: set[str] = field(default_factory=set)
     reminded: set[str] = field(default_factory=set)
     opening: str = ""
+    is_greeted: bool = False
+    owes_opening: bool = False
     is_loaded: bool = False
 
 
@@ -74,6 +76,23 @@ class Advisor:
                 return self._at_files(event, delivery, carries)
         return None
 
+    def hears_start(self, event: Event) -> None:
+        """Take note that a session's start is being answered."""
+        project = self._places.of_folder(event.cwd)
+        if project is not None:
+            self._session(project, event.session).is_greeted = True
+
+    def missed_start(self, event: Event) -> None:
+        """Take note of a start that was only read from the spool: what it would have been told is owed.
+
+        The first session on a machine starts the service itself, and is not answered yet.
+        """
+        project = self._places.of_folder(event.cwd)
+        if project is not None:
+            session = self._session(project, event.session)
+            if not session.is_greeted:
+                session.is_greeted = session.owes_opening = True
+
     def _at_start(self, event: Event, delivery: str) -> Told | None:
         project = self._places.of_folder(event.cwd)
         if project is None:
@@ -97,15 +116,17 @@ class Advisor:
 
     def _at_prompt(self, event: Event, delivery: str) -> Told | None:
         project = self._places.of_folder(event.cwd)
-        text = None if project is None else project.advice.remind(event.text, event.client)
-        if project is None or text is None:
+        if project is None:
             return None
         session = self._session(project, event.session)
+        blocks = [project.advice.remind(event.text, event.client)]
         with session.lock:
-            text = _unheard(text, session.reminded)
-        if text is None:
-            return None
-        return _told(project, event, delivery, Moment.PROMPT, text)
+            if session.owes_opening:
+                session.owes_opening = False
+                blocks.insert(0, project.advice.opening(event.session, Origin.STARTUP))
+            fresh = [_unheard(block, session.reminded) for block in blocks if block is not None]
+        text = "\n".join(block for block in fresh if block is not None)
+        return _told(project, event, delivery, Moment.PROMPT, text) if text else None
 
     # ---- files ----------------------------------------------------------------------------------
 

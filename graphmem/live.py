@@ -16,7 +16,7 @@ from graphmem import hook_program
 from graphmem.advisor import Advisor, Told
 from graphmem.clients.port import ClientAdapter
 from graphmem.errors import NotFoundError, StorageError
-from graphmem.events import DRILL, Advice, Event, Moment, sane
+from graphmem.events import DRILL, Advice, Event, EventKind, Moment, sane
 from graphmem.memory import Memory
 from graphmem.places import Places
 from graphmem.recorder import Recorder
@@ -57,7 +57,9 @@ class Live:
         threading.Thread(target=tokens, args=(_FIRST_WORD,), name="warm up", daemon=True).start()
         # What hooks left while no service ran is stored before the first answer, where that is quickly done.
         behind = self._spool.waiting()
-        self._recorder = Recorder(memory, self._spool, self._places, adapters, clock)
+        self._recorder = Recorder(
+            memory, self._spool, self._places, adapters, clock, self._advisor.missed_start
+        )
         if behind:
             self._recorder.wait_drained(_START_SECONDS)
 
@@ -107,6 +109,9 @@ class Live:
             raise
         if not events:
             return adapter.answer(reduced, None)
+        for event in events:
+            if event.kind is EventKind.SESSION_STARTED:
+                self._advisor.hears_start(event)
         is_drill = all(event.session == DRILL for event in events)
         if not is_drill:
             self._put(line, client)

@@ -28,6 +28,7 @@ from graphmem.spool import Spool, Spooled
 TICK = 0.25
 """Seconds between two looks at open turns, and at what others have spooled."""
 _MOMENTS = frozenset(Moment)
+_LATELY = 300.0
 GATHER = 0.05
 """Seconds an event waits for others before it is stored."""
 _PAUSES = (0.2, 0.5, 2.0)
@@ -59,6 +60,7 @@ class Recorder:
         places: which project a folder belongs to.
         adapters: the clients by name.
         clock: the present moment in epoch seconds.
+        started: told of each session that began in the last minutes, once its start is stored.
     """
 
     def __init__(
@@ -68,8 +70,10 @@ class Recorder:
         places: Places,
         adapters: Mapping[str, ClientAdapter],
         clock: Callable[[], float] = time.time,
+        started: Callable[[Event], None] = lambda event: None,
     ) -> None:
         self._memory = memory
+        self._started = started
         self._spool = spool
         self._places = places
         self._adapters = adapters
@@ -241,6 +245,8 @@ class Recorder:
         for place, event in enumerate(adapter.events(line.event, at)):
             if event.session == DRILL:
                 continue
+            if event.kind is EventKind.SESSION_STARTED and self._clock() - at < _LATELY:
+                self._started(event)
             for number, (project, part) in enumerate(self._parts(event)):
                 redacted = line.redacted if place == number == 0 else {}
                 yield project, Arrival(f"{line.id}:{place}", part, redacted), None

@@ -117,7 +117,8 @@ class Spool:
         """Keep which projects have open turns; not to know costs them only a late end."""
         try:
             self._active.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._active.write_text(json.dumps(list(projects)), encoding="utf-8")
+            with open(self._active, "w", encoding="utf-8", opener=_private) as file:
+                json.dump(list(projects), file)
         except OSError as fault:
             log.warning("%s can't be written: %s", self._active, fault.strerror)
 
@@ -230,3 +231,7 @@ def counts(raw: object) -> dict[str, int]:
     if not isinstance(raw, dict):
         return {}
     return {kind[:60]: count for kind, count in raw.items() if type(count) is int and 0 < count < _MOST_COUNT}
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from graphmem import Memory
+from graphmem import Memory, hook_program
 from graphmem.clients.roster import ADAPTERS
 from graphmem.events import sane
 from graphmem.instant import from_iso
 from graphmem.live import Live
+from graphmem.spool import Spool
 
 NOW = from_iso("2026-05-01T12:00:00Z")
 EARLIER = NOW - 90 * 86_400
@@ -43,3 +44,28 @@ def test_what_lies_below_the_repositorys_own_folder_is_no_file_of_the_project(
     assert project.wait_visible()
     (found,) = project.observations().items
     assert (found.files_modified, found.at) == ((".gitignore", ".github/ci.yml"), clock())
+
+
+def test_a_session_whose_start_nobody_answered_hears_at_its_first_prompt_what_it_missed(
+    memory: Memory, git_repository: Callable[..., Any], clock: Callable[[], float], tell: Callable[..., Any]
+) -> None:
+    root = git_repository("app").path
+    project, _ = memory.register(root)
+    task = {"text": "Rotate the signing key", "kind": "task", "state": "open"}
+    tell(
+        project, {"title": "Tokens", "session": "old", "source": "codex", "facts": [task], "at": clock() - 9}
+    )
+
+    def event(name: str, session: str, **fields: Any) -> dict[str, Any]:
+        return {"session_id": session, "cwd": str(root), "hook_event_name": name, **fields}
+
+    spool = Spool(memory.home.spool_folder)
+    start = hook_program.reduced(event("SessionStart", "s", source="startup"))
+    spool.put(hook_program.line("claude-code", start, "0" * 32, clock(), {}))
+    with closing(Live(memory, ADAPTERS, clock=clock)) as live:
+        assert live.wait_recorded(20)
+        told = live.receive("claude-code", event("UserPromptSubmit", "s", prompt="Hello there"), "1")
+        assert "Rotate the signing key" in str(told)
+        again = live.receive("claude-code", event("UserPromptSubmit", "s", prompt="Hello again"), "2")
+        other = live.receive("claude-code", event("UserPromptSubmit", "t", prompt="Hello there"), "3")
+        assert (again, other) == ({}, {})
