@@ -1,6 +1,7 @@
 # Needs Python 3.11 or newer, git and make; everything else is put into .venv.
 #   make demo [REPO=/path]   the story, then this repository's (or that one's) own history
 #   make test                lint, types and all tests        make quick   the tests that take no time
+#   make coverage            all tests, and which branches they reach (takes half as long again)
 # PYTHON=/path/to/python chooses the interpreter, PYTEST_ARGS="-k word" the tests.
 
 VENV := .venv
@@ -12,17 +13,20 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-inp
 # What is set for other projects must not reach into this one's environment.
 unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX
 
-.PHONY: help demo test quick lint types evaluate clean
+.PHONY: help demo test coverage quick lint types evaluate clean
 .DEFAULT_GOAL := help
 
 help:
-	@sed -n '2,4s/^# \{0,1\}//p' Makefile
+	@sed -n '2,5s/^# \{0,1\}//p' Makefile
 
 demo: $(VENV)/runtime.stamp
 	@$(BIN)/graphmem demo $(if $(REPO),"$(REPO)")
 	@echo "(Here the program is $(BIN)/graphmem.)"
 
 test: lint types
+	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(PYTEST_ARGS)
+
+coverage: $(VENV)/dev.stamp
 	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --cov= --cov-report=term $(PYTEST_ARGS)
 
 quick: $(VENV)/dev.stamp
