@@ -6,10 +6,14 @@ after the door is logged, and the client gets its empty answer.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import logging
 import re
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -26,6 +30,7 @@ from graphmem.spool import counts
 
 router = APIRouter(prefix="/hooks", tags=["hooks"])
 
+_PATIENCE = 0.1
 _DELIVERY = re.compile(r"[0-9a-f]{32}")
 logger = logging.getLogger("graphmem.hooks")
 
@@ -69,9 +74,29 @@ async def take_hook(
     delivery = request.headers.get("x-graphmem-event", "")
     if not _DELIVERY.fullmatch(delivery):
         delivery = secrets.token_hex(16)
-    return _said(
-        await run_in_threadpool(_taken, live, client, body, delivery, _moment(request), _kept_out(request))
-    )
+    async with _in_turn(request.app.state.hooks_in_turn):
+        return _said(
+            await run_in_threadpool(
+                _taken, live, client, body, delivery, _moment(request), _kept_out(request)
+            )
+        )
+
+
+@asynccontextmanager
+async def _in_turn(lock: asyncio.Lock) -> AsyncIterator[None]:
+    """Let one call be worked out at a time: several at once only hold each other up.
+
+    One that takes long, as where a project is opened first, is passed by the others.
+    """
+    mine = False
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_PATIENCE):
+            mine = await lock.acquire()
+    try:
+        yield
+    finally:
+        if mine:
+            lock.release()
 
 
 def _taken(

@@ -6,6 +6,7 @@ nothing below does. It is not the command line.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
@@ -79,6 +80,7 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # An address may hold a whole task's text: 64 KiB, three times that when it is escaped.
 _HEAD_BYTES = 256 * 1024
 _GRACEFUL_SECONDS = 4
+_SWITCH_SECONDS = 0.0005
 _IMPORT_SECONDS = 10.0
 _LOG_BYTES = 4 * 1024 * 1024
 
@@ -109,6 +111,7 @@ def create_app(
     app.state.counters = counters
     app.state.imports = Imports()
     app.state.live = live
+    app.state.hooks_in_turn = asyncio.Lock()
     app.state.started_at = started_at
     app.state.stopping = threading.Event()
     for routes in (
@@ -217,6 +220,9 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
     home = Home(settings.home)
     home.prepare()
     refuse_second(home)
+    # A question lets go of the interpreter at each look into a file; beside work in the background it would
+    # wait for it 5 ms, the usual interval, each time again.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     with (
         Memory(
             settings.home, purpose="serve", ignore=settings.ignore, max_open=settings.open_graphs

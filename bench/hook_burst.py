@@ -18,6 +18,7 @@ import argparse
 import http.client
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -95,8 +96,9 @@ def _send(service: Served, made: Sequence[Stream], seconds: float) -> list[float
 
     def run(stream: Stream) -> None:
         connection = http.client.HTTPConnection(LOOPBACK, port, timeout=60)
+        pause = random.Random(stream.session)
         for call in stream.calls:
-            rest.wait(seconds / len(stream.calls))
+            rest.wait(pause.uniform(0.0, 2.0) * seconds / len(stream.calls))  # agents do not march in step
             body = json.dumps(call.event)
             start = time.perf_counter()
             connection.request("POST", f"/hooks/{_CLIENT}", body, service.headers)

@@ -27,7 +27,7 @@ from graphmem.opened import Opened
 from graphmem.repository import locate
 from graphmem.turns.assembly import Draft, OpenTurn, current, decode, due, encode, fed, is_open, without_work
 
-PROVISIONAL_EVERY = 0.5
+PROVISIONAL_EVERY = 0.8
 """Seconds between two tellings of a turn that is still being worked on; each edit shows within a second."""
 _NOTES_OF_A_SESSION = 200
 _SESSIONS = 200

@@ -29,7 +29,7 @@ TICK = 0.25
 """Seconds between two looks at open turns, and at what others have spooled."""
 _MOMENTS = frozenset(Moment)
 _LATELY = 300.0
-GATHER = 0.05
+GATHER = 0.1
 """Seconds an event waits for others before it is stored."""
 _PAUSES = (0.2, 0.5, 2.0)
 _LAST = 5.0
