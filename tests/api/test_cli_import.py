@@ -182,6 +182,8 @@ def test_an_interrupted_import_stops_cleanly_and_goes_on(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Whoever runs the tests in the background may have them ignore interrupts, children included.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     with running:
         journals = (graphmem.home / "projects").glob
