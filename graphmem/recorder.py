@@ -29,6 +29,8 @@ TICK = 0.25
 """Seconds between two looks at open turns, and at what others have spooled."""
 _MOMENTS = frozenset(Moment)
 _LATELY = 300.0
+IDLE = 1.0
+"""Seconds between two such looks while no turn is open anywhere."""
 GATHER = 0.1
 """Seconds an event waits for others before it is stored."""
 _PAUSES = (0.2, 0.5, 2.0)
@@ -122,7 +124,7 @@ class Recorder:
         while True:
             with self._state:
                 if not self._news and not self._stopping:
-                    self._state.wait(TICK)
+                    self._state.wait(TICK if self._active else IDLE)
                 if self._news:  # answers come first, and what comes close together is stored together
                     self._state.wait_for(lambda: self._hurried or self._stopping, GATHER)
                 self._news = self._hurried = False
