@@ -9,14 +9,9 @@ from __future__ import annotations
 import re
 
 from graphmem.model import FactKind, Scope, TaskState
-from graphmem.speech.ruling import Ruling
+from graphmem.speech.ruling import Ruling, any_of
 
-
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
-
-
-TENTATIVE = _any(
+TENTATIVE = any_of(
     r"\b(?:for now|for the (?:moment|time being)|maybe|perhaps|probably|possibly|might|may be"
     r"|tentative(?:ly)?"
     r"|temporar(?:y|ily)|let'?s try|not sure|i think|we could|could be|until further notice"
@@ -32,7 +27,7 @@ _LEAD = re.compile(
     r"[,:!]?\s+)+",
     re.IGNORECASE,
 )
-_QUESTION = _any(
+_QUESTION = any_of(
     r"\?[\"')\s]*$",
     r"^(?:what|why|how|when(?!.*,)|where(?!.*,)|who|which|whose|can|could|would|will|should|shall|do|does"
     r"|did|is"
@@ -61,7 +56,7 @@ _PROJECT = re.compile(
 
 _OPEN_LABEL = re.compile(
     r"(?:(?:to ?do|todo|to-do|fixme)(?:\([^)]{0,40}\))?\s*[:：-]\s*"
-    r"|TODO(?:\([^)]{0,40}\))?\s+|(?:still (?:to ?do|open|missing|pending|outstanding)|left to do"
+    r"|todo(?:\([^)]{0,40}\))?\s+|(?:still (?:to ?do|open|missing|pending|outstanding)|left to do"
     r"|what'?s left|remaining"
     r"(?: work| tasks?| items?| steps?)?|next(?: steps?| up| tasks?)?|follow[- ]?ups?|open (?:tasks?|items?"
     r"|points?|todos?)"
@@ -70,15 +65,15 @@ _OPEN_LABEL = re.compile(
     r"(?P<t>\S.{2,})$",
     re.IGNORECASE,
 )
-_OPEN_HEADING = _any(
+_OPEN_HEADING = any_of(
     r"^(?:to ?do|todos?|to-dos?|still (?:to ?do|open|missing|pending)|left(?: to do| open)?|what'?s (?:left"
     r"|next|missing)"
     r"|remaining(?: \w+)?|next steps?|follow[- ]?ups?|open (?:tasks?|items?|points?|todos?)"
     r"|not (?:yet )?done(?: yet)?"
     r"|outstanding(?: \w+)?|pending(?: \w+)?|unfinished(?: \w+)?|backlog)$"
 )
-_DONE_HEADING = _any(r"^(?:done|completed(?: \w+)?|finished(?: \w+)?|fixed|resolved)$")
-_OPEN = _any(
+_DONE_HEADING = any_of(r"^(?:done|completed(?: \w+)?|finished(?: \w+)?|fixed|resolved)$")
+_OPEN = any_of(
     r"\bnext step (?:is|would be|will be) to\s\w",
     r"\b(?:we|i|you|they|\w+s?) still (?:needs?|has|have) to (?:be )?\w",
     r"\bstill (?:needs|lacks) (?:a|an|some|to)?\s*\w",
@@ -95,7 +90,7 @@ _OPEN = _any(
     r"\bneeds? (?:a )?follow[- ]?up\b",
     r"^remind me to\s\w",
 )
-_NOT_OPEN = _any(
+_NOT_OPEN = any_of(
     r"\b(?:n't|not|yet) (?:yet )?(?:been )?(?:decided|looked|seen|tried|checked|read|found|heard|happened"
     r"|released"
     r"|arrived|responded|replied|returned|started|finished reading)\b",
@@ -114,7 +109,7 @@ _OBJECT = (
     r"|already)?\W*$)"
     r"(?!(?:width|size|length|point|position|number|amount|rate|cost|in|by|at|on|as|it|them|that|this)\b)"
 )
-_DONE = _any(
+_DONE = any_of(
     rf"^(?:(?:i|we)(?:'ve| have)?\s)?(?:now |just |also |successfully |already |finally )?"
     rf"(?:finished|completed|fixed|resolved|implemented)\s{_OBJECT}\w\S*(?:\s.*)?$",
     rf"^(?:(?:i|we)(?:'ve| have)?\s)?(?:now |just |also |already |finally )?"
@@ -139,7 +134,7 @@ _NOT_DONE = re.compile(
 
 # ---- decisions ----------------------------------------------------------------------------------
 
-_DECISION = _any(
+_DECISION = any_of(
     r"^(?:decisions?|decided|design decision|adr)\s*[:：]\s*\S",
     r"\b(?:we|i|they|the team|team|everyone)(?:'ve| have|'d)?\s(?:just |now |finally |already |jointly "
     r"|also )?decided\s"
@@ -160,7 +155,7 @@ _DECISION = _any(
     r"\bwe(?:'ve| have)?\s(?:switched|moved|migrated)\s(?:away )?(?:from .+ )?to\s\w",
     r"\bwe went with\b",
 )
-_NOT_DECIDED = _any(
+_NOT_DECIDED = any_of(
     r"\b(?:not|n't|never)\s(?:yet\s|really\s)?(?:decided|chosen|agreed|settled)",
     r"\b(?:to be decided|need to decide|until|unless|if|once|when) (?:we|you|i|they|it) (?:\w+ )?(?:decid"
     r"|cho|agree)",
@@ -188,7 +183,7 @@ _LANGUAGE = (
     r"(?:english|chinese|mandarin|german|french|spanish|japanese|korean|russian"
     r"|portuguese|italian|dutch|polish|turkish)"
 )
-_PREFERENCE = _any(
+_PREFERENCE = any_of(
     r"\b(?:i|we)(?:'d| would)?\s(?:strongly |really |generally |usually |always |much |still )?prefer\b",
     r"\bi(?:'d| would) rather\s",
     r"\bi (?:really )?(?:like|love|hate|dislike|don'?t like|can'?t stand)\s(?!to see|how|what|your)\w",
@@ -205,7 +200,7 @@ _USE_OVER = re.compile(
     r"|,? not\s)(?P<r>.{1,80})$",
     re.IGNORECASE,
 )
-_NO_TASTE = _any(
+_NO_TASTE = any_of(
     r"\bprefer(?:red)? (?:the )?(?:first|second|third|latter|former|other|option|that(?! you| we)|this|it"
     r"|your|version"
     r"|not|if you)\b",
@@ -214,7 +209,7 @@ _NO_TASTE = _any(
     r"\b(?:which|what|do you|would you|if you|you) prefer\b",
     r"\blove (?:it|this|that|the|to)\b|\bhate (?:it|this|that|the|to)\b",
 )
-_CONVENTION = _any(
+_CONVENTION = any_of(
     rf"{_START}(?:we |you |you must |you should |we must |we should |must |should )?(?:never"
     rf"|always)\s{_VERB}",
     rf"\b(?:must|should|shall|may|can|need to|has to|have to|are to|is to)\s(?:never|always)\s{_VERB}",
@@ -257,7 +252,7 @@ _PROHIBITED = re.compile(
     r"(?:e|ing|y)?\s(?P<r>\S.{2,})$",
     re.IGNORECASE,
 )
-_ONE_OFF = _any(
+_ONE_OFF = any_of(
     r"\b(?:tests?|code|build|it|checks?|everything|project|app|ci|pipeline|types?)\s(?:must|should"
     r"|needs? to|has to|have to)"
     r"\s(?:still |all )?(?:pass|compile|work|build|succeed|run|be green)\b",
@@ -266,7 +261,7 @@ _ONE_OFF = _any(
     r"\b(?:before|for) (?:this|that|now|today)\b",
     r"\bin the future\b.{0,20}\b(?:may|might|could|can)\b",
 )
-_EVERYWHERE = _any(
+_EVERYWHERE = any_of(
     r"\b(?:answer|reply|respond|explain|explanations?|ask|confirm|summari[sz]e|speak|commit(?:s|ting)?"
     r"|push(?:ing)?|merg(?:e|ing)"
     r"|(?:without|run(?:ning)?) (?:running )?(?:the |all )?tests?|pull requests?|branch(?:es)?|changelog"
@@ -278,7 +273,7 @@ _TALK = re.compile(
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"`|\w/\w|\w_\w|\w?\.\w")
-_ABSOLUTE = _any(
+_ABSOLUTE = any_of(
     r"\b(?:always|never|ever|every|each|all|any|from now on|going forward|do not|don'?t|must)\b",
     rf"\bin {_LANGUAGE}\b",
 )

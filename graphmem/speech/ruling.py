@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from graphmem.model import FactKind, Scope, TaskState
@@ -14,3 +15,8 @@ class Ruling(NamedTuple):
     state: TaskState | None = None
     scope: Scope = Scope.PROJECT
     text: str = ""
+
+
+def any_of(*patterns: str) -> re.Pattern[str]:
+    """Return a pattern that finds what any of these finds, in either case."""
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
