@@ -92,12 +92,12 @@ class World:
         route = f"/v1/projects/{answer.json()['items'][0]['slug']}/observations"
         return [item["title"] for item in self.service.client.get(route).json()["items"]]
 
-    def records(self, title: str, eventually: Callable[..., Any]) -> None:
-        """Check that the service still takes what hooks tell, and keeps it once."""
+    def recorded(self, title: str, eventually: Callable[..., Any]) -> int:
+        """Tell the service of a turn by its hooks, and return how often it is kept once it is."""
         for event in self.turn(title):
             self.hook("claude-code", event)
         eventually(lambda: title in self.titles())
-        assert self.titles().count(title) == 1
+        return self.titles().count(title)
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ JUNK = {
 def test_what_is_no_event_disturbs_nobody(world: World, client: str, eventually: Callable[..., Any]) -> None:
     for raw in JUNK.values():
         assert world.hook(client, raw) == EMPTY.get(client, b"")
-    world.records(f"After junk of {client!r}", eventually)
+    assert world.recorded(f"After junk of {client!r}", eventually) == 1
 
 
 HOSTILE = [
@@ -156,7 +156,7 @@ def test_hostile_words_in_any_field_are_data(
         # Others that come to the same files hear of these sessions.
         for event in world.turn(hostile, client, path=hostile[:100].replace("\0", ""))[:2]:
             world.hook(client, event)
-    world.records(f"After hostile words from {client}", eventually)
+    assert world.recorded(f"After hostile words from {client}", eventually) == 1
 
 
 VALUES = st.recursive(
@@ -189,7 +189,7 @@ def test_no_value_of_any_field_is_too_much_for_the_service(
         assert (answer.status_code, type(answer.json())) == (200, dict)
 
     holds()
-    world.records(f"After odd values from {client}", eventually)
+    assert world.recorded(f"After odd values from {client}", eventually) == 1
 
 
 # ---- where it is run ---------------------------------------------------------------------------
@@ -199,14 +199,14 @@ def test_nothing_of_its_surroundings_is_needed(
     world: World, tmp_path: Path, eventually: Callable[..., Any]
 ) -> None:
     world.environment = {}
-    world.records("With no environment", eventually)
+    assert world.recorded("With no environment", eventually) == 1
     world.environment = {"PATH": "/nowhere", "HOME": "/nowhere", "GRAPHMEM_HOME": "~nobody/x"}
     world.folder = Path("/")
-    world.records("In the root of the file system", eventually)
+    assert world.recorded("In the root of the file system", eventually) == 1
     world.folder = None
     world.root = tmp_path / "link"
     world.root.symlink_to(tmp_path / next(path.name for path in tmp_path.iterdir() if path.name != "link"))
-    world.records("By way of a link", eventually)
+    assert world.recorded("By way of a link", eventually) == 1
 
 
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
@@ -369,16 +369,16 @@ def test_files_of_the_home_that_are_spoiled_while_the_service_runs_lose_no_event
         kept = (own.home / name).read_bytes()
         for number, content in enumerate(contents):
             (own.home / name).write_bytes(content)
-            own.records(f"With {name} {number}", eventually)
+            assert own.recorded(f"With {name} {number}", eventually) == 1
         (own.home / name).write_bytes(kept)
     shutil.rmtree(own.home / "spool")
-    own.records("Without a spool", eventually)
+    assert own.recorded("Without a spool", eventually) == 1
     (own.home / "spool" / "events.jsonl").unlink()
     os.mkfifo(own.home / "spool" / "events.jsonl")
     for event in own.turn("Into a pipe"):
         own.hook("claude-code", event)
     (own.home / "spool" / "events.jsonl").unlink()
-    own.records("After the pipe", eventually)
+    assert own.recorded("After the pipe", eventually) == 1
 
 
 @pytest.fixture
@@ -408,7 +408,7 @@ def test_a_service_killed_between_any_two_events_loses_none_and_doubles_none(
     killing()
     eventually(lambda: len(own.titles()) >= len(titles))
     assert sorted(own.titles()) == titles
-    own.records("Work after the kills", eventually)
+    assert own.recorded("Work after the kills", eventually) == 1
 
 
 def test_a_project_that_is_damaged_or_gone_holds_up_no_other(
@@ -418,7 +418,7 @@ def test_a_project_that_is_damaged_or_gone_holds_up_no_other(
     eventually: Callable[..., Any],
 ) -> None:
     other = World(own.home, git_repository("other").path, own.service)
-    other.records("Before", eventually)
+    assert other.recorded("Before", eventually) == 1
     for event in own.turn("Left open")[:-1]:
         own.hook("claude-code", event)
     eventually(lambda: "Left open" in own.titles())
@@ -435,5 +435,5 @@ def test_a_project_that_is_damaged_or_gone_holds_up_no_other(
     own.service = other.service = start_service(own.home)
     for event in own.turn("Can't be kept"):
         own.hook("claude-code", event)
-    other.records("After", eventually)
-    eventually(lambda: spool.stat().st_size == 0)
+    assert other.recorded("After", eventually) == 1
+    assert eventually(lambda: spool.stat().st_size == 0)

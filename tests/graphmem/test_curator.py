@@ -80,6 +80,7 @@ def test_edges_appear_by_themselves_after_an_import(shop: Project, tmp_path: Pat
         return shop._access.ask(lambda view, _: view.connection.execute(count).fetchone()[0] == 1)
 
     wait_until(promoted)
+    assert promoted()
 
 
 def test_the_threshold_is_held_against_the_past_after_an_import(
