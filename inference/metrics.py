@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, fields
+from random import Random
 from statistics import fmean
+from typing import NamedTuple
 
 DEPTH = 50
 """An answer is read down to this place."""
@@ -35,8 +37,8 @@ class RankingScores:
     answered: float
 
 
-def rank_scores(ranked: Sequence[int], truth: Set[int]) -> RankingScores:
-    """Score an order (best first, distinct) against the non-empty set of right answers."""
+def rank_scores(ranked: Sequence[object], truth: Set[object]) -> RankingScores:
+    """Score an order (best first, distinct) against the non-empty set of right answers, by number or name."""
     places = [place for place, file in enumerate(ranked[:DEPTH], 1) if file in truth]
     first = places[0] if places else DEPTH + 1
     return RankingScores(
@@ -60,6 +62,27 @@ def mean_scores(scores: Sequence[RankingScores]) -> RankingScores:
             for field in fields(RankingScores)
         }
     )
+
+
+class Interval(NamedTuple):
+    """A mean and the bounds between which it lies in 95 of 100 cases."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def bootstrap(values: Sequence[float], draws: int = 2_000, seed: int = 1) -> Interval | None:
+    """Return the mean with its interval by drawing as many values with replacement, None without values.
+
+    The percentile bootstrap (Efron, 1979) with a fixed seed; of paired differences it says whether one
+    predictor is better than the other on these very cases.
+    """
+    if not values:
+        return None
+    draw = Random(seed)
+    means = sorted(fmean(draw.choices(values, k=len(values))) for _ in range(draws))
+    return Interval(fmean(values), means[int(0.025 * draws)], means[int(0.975 * draws)])
 
 
 @dataclass(frozen=True, slots=True)
