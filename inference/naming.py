@@ -1,4 +1,4 @@
-"""Owns likeness of file names: the stem a file shares with its test or its twin, and its folder.
+"""Owns likeness of file names: the stem a file shares with its test or its twin, its folder, its kind, its words.
 
 It is not path normalisation: names arrive relative to the root and `/`-separated.
 """
@@ -6,10 +6,43 @@ It is not path normalisation: names arrive relative to the root and `/`-separate
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 _CAMEL_TEST = re.compile(r"(?<=[a-z0-9])(?:Tests?|Spec)$")
 _TEST = re.compile(r"^(?:tests?|spec)[_-]|[_-](?:tests?|spec)$")
+_TEST_PATH = re.compile(
+    r"(?:^|/)(?:tests?|testing|__tests__|spec|testdata|playground)/|(?:^|/)(?:test|spec)_"
+    r"|[_.](?:test|spec)\.[a-z]+$|(?<=[a-z0-9])tests?\.[a-z]+$"
+)
+_DOCUMENT_PATH = re.compile(r"(?:^|/)(?:docs?|docs_src|changelogs?|news)/|\.(?:md|mdx|rst|txt|adoc)$")
+_SOURCE_PATH = re.compile(
+    r"\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|vue|svelte|c|h|cc|cpp|hpp|java|kt|rb|php|ex|exs|cs|swift|scala)$"
+)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+
+
+class FileKind(IntEnum):
+    """What a file is by its name; the numbers are columns of the shipped model: never renumber."""
+
+    SOURCE = 0
+    TEST = 1
+    DOCUMENT = 2
+    OTHER = 3
+
+
+class Name(NamedTuple):
+    """A path taken apart. `folders` are the folder's own names from the root on, `words` in lower case."""
+
+    base: str
+    stem: str
+    folder: str
+    folders: tuple[str, ...]
+    extension: str
+    kind: FileKind
+    stem_words: frozenset[str]
+    words: frozenset[str]
 
 
 @lru_cache(maxsize=65_536)
@@ -27,3 +60,46 @@ def stem(path: str) -> str:
 def folder(path: str) -> str:
     """Return the path of the folder the file lies in, "" for the root."""
     return path.rpartition("/")[0]
+
+
+def kind(path: str) -> FileKind:
+    """Return what a file is by its path alone."""
+    lower = path.lower()
+    if _TEST_PATH.search(lower):
+        return FileKind.TEST
+    if _DOCUMENT_PATH.search(lower):
+        return FileKind.DOCUMENT
+    return FileKind.SOURCE if _SOURCE_PATH.search(lower) else FileKind.OTHER
+
+
+@lru_cache(maxsize=65_536)
+def named(path: str) -> Name:
+    """Return a path taken apart."""
+    above, _, base = path.rpartition("/")
+    own = stem(path)
+    # The stem is lower case already; humps are only seen in the base.
+    own_words = _words(base.partition(".")[0] if not base.startswith(".") else base)
+    return Name(
+        base=base.lower(),
+        stem=own,
+        folder=above,
+        folders=tuple(above.split("/")) if above else (),
+        extension=base.rpartition(".")[2].lower() if "." in base else "",
+        kind=kind(path),
+        stem_words=own_words,
+        words=_words(path),
+    )
+
+
+def shared_depth(a: Name, b: Name) -> int:
+    """Return how many folders from the root on two files have in common."""
+    depth = 0
+    for one, other in zip(a.folders, b.folders, strict=False):
+        if one != other:
+            break
+        depth += 1
+    return depth
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text) if len(word) > 1)

@@ -1,0 +1,341 @@
+"""Owns a project's work in order of time, in memory, as ranking needs it: who changed what, under which names.
+
+It is not storage and not a view of it: whoever feeds it keeps it in step, and takes the last steps out again
+before something that belongs among them is put in. It answers for the moment of its last step; numbers of
+files, sessions, actors and concepts are the caller's.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from inference.activity import busyness, cooled
+from inference.evidence import FileHistory, Occasion
+from inference.naming import Name, named
+from inference.wordbook import MAX_SIZE as FEW
+from inference.wordbook import Wordbook
+
+EDITS = 100
+FOLLOWED = 30
+LATER = 10
+RECENT = 20
+DAY = 86_400.0
+PROFILE_OCCASIONS = 5
+HEAT_CHANGES = 400
+NO_PAIR_SIZE = 1_000_000
+"""Size of an occasion that links nothing: bulk work, or a snapshot."""
+
+
+class State(NamedTuple):
+    """A file's name, and whether it exists, from a step on."""
+
+    file: int
+    path: str
+    alive: bool
+
+
+class Step(NamedTuple):
+    """One observation; the parts of a turn are steps of one `occasion`, the number of the first.
+
+    `size` is how many files the occasion changed, 0 for a later part and for what changed none, and
+    `NO_PAIR_SIZE` where it links nothing. `edited` and `read` hold each file where it counts for the
+    occasion, once in all its parts. `words` are the distinct words it was told with, `concepts` pairs of
+    concept and weight, `states` what it did to names. `committed`: a history recorded it. `branch` is 0
+    where it is not known.
+    """
+
+    key: int
+    occasion: int
+    at: float
+    session: int
+    actor: int
+    size: int
+    edited: tuple[int, ...]
+    read: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
+    concepts: tuple[tuple[int, float], ...] = ()
+    states: tuple[State, ...] = ()
+    committed: bool = True
+    branch: int = 0
+
+
+class Trail:
+    """One file: its name now, and the places of the occasions that changed or read it, in order of time."""
+
+    __slots__ = ("alive", "edits", "file", "heat", "name", "path", "reads", "times", "touched")
+
+    def __init__(self, file: int) -> None:
+        self.file = file
+        self.path = ""
+        self.alive = False
+        self.name: Name = named("")
+        self.edits: list[int] = []
+        self.times: list[float] = []
+        self.reads: list[int] = []
+        self.touched: list[int] = []
+        self.heat: float | None = None
+
+
+class _Done(NamedTuple):
+    """What has to be known to take a step out again: what was there before it."""
+
+    step: Step
+    place: int
+    before: Occasion | None
+    names: tuple[State, ...]
+
+
+class Chronicle:
+    """The steps of a project's work; `push` adds one, `pop` takes out the last.
+
+    Attributes:
+        occasions: what was done, in order of time; the index of one is its *place*.
+        files: the trail of every file met so far.
+        words: which words the work was told with; a piece of work is the index of its step.
+    """
+
+    def __init__(self) -> None:
+        self.occasions: list[Occasion] = []
+        self.files: dict[int, Trail] = {}
+        self.words = Wordbook()
+        self.by_folder: dict[str, dict[int, None]] = {}
+        self.by_stem: dict[str, dict[int, None]] = {}
+        self.along: dict[str, dict[int, int]] = {}
+        self.sessions: dict[int, list[int]] = {}
+        self.actors: dict[int, list[int]] = {}
+        self._done: list[_Done] = []
+        self._places: dict[int, int] = {}
+        self._concepts: list[dict[int, float]] = []
+        self._uses: dict[int, int] = {}
+        self._committed: list[int] = []
+        self._branches: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._done)
+
+    # ---- in and out ------------------------------------------------------------------------------
+
+    def push(self, step: Step) -> None:
+        """Add a step that is later than all others: by time, then by number."""
+        names = tuple(self._set_state(state) for state in step.states)
+        place = self._places.get(step.occasion)
+        before = None if place is None else self.occasions[place]
+        if place is None:
+            place = self._begin(step)
+        elif before is not None:
+            self._extend(place, before, step)
+        self._committed[place] += step.committed
+        for file in step.edited:
+            trail = self._trail(file)
+            insort(trail.edits, place)
+            trail.times.append(step.at)
+            trail.heat = None
+            if self.occasions[place].size != NO_PAIR_SIZE:
+                insort(trail.touched, place)
+        for file in step.read:
+            trail = self._trail(file)
+            insort(trail.reads, place)
+            if self.occasions[place].size != NO_PAIR_SIZE:
+                insort(trail.touched, place)
+        for concept, weight in step.concepts:
+            self._concepts[place][concept] = weight
+            self._uses[concept] = self._uses.get(concept, 0) + 1
+        self.words.add(len(self._done), step.words, step.edited)
+        self._count_along(step.edited, 1)
+        self._done.append(_Done(step, place, before, names))
+
+    def pop(self) -> Step:
+        """Take out the last step and return it; raises IndexError when there is none."""
+        step, place, before, names = self._done.pop()
+        self._count_along(step.edited, -1)
+        self.words.take_out(len(self._done), step.words, step.edited)
+        for concept, _ in step.concepts:
+            del self._concepts[place][concept]
+            self._uses[concept] -= 1
+        self._committed[place] -= step.committed
+        pairs = self.occasions[place].size != NO_PAIR_SIZE
+        for file in step.edited:
+            trail = self.files[file]
+            _remove(trail.edits, place)
+            trail.times.pop()
+            trail.heat = None
+            if pairs:
+                _remove(trail.touched, place)
+        for file in step.read:
+            trail = self.files[file]
+            _remove(trail.reads, place)
+            if pairs:
+                _remove(trail.touched, place)
+        if before is None:
+            self._unbegin(step)
+        else:
+            self.occasions[place] = before
+        for state in reversed(names):
+            self._set_state(state)
+        return step
+
+    def last(self) -> Step | None:
+        """Return the last step, None when there is none."""
+        return self._done[-1].step if self._done else None
+
+    def step(self, number: int) -> Step:
+        """Return the step of that index, as the words count pieces of work."""
+        return self._done[number].step
+
+    def _begin(self, step: Step) -> int:
+        place = len(self.occasions)
+        links = step.size != NO_PAIR_SIZE
+        edited, read = (step.edited, step.read) if links else ((), ())
+        self.occasions.append(
+            Occasion(step.occasion, step.at, step.session, step.actor, step.size, edited, read)
+        )
+        self._places[step.occasion] = place
+        self._concepts.append({})
+        self._committed.append(0)
+        self._branches.append(step.branch)
+        if step.size > 0:
+            self.sessions.setdefault(step.session, []).append(place)
+            self.actors.setdefault(step.actor, []).append(place)
+        return place
+
+    def _extend(self, place: int, before: Occasion, step: Step) -> None:
+        if before.size != NO_PAIR_SIZE:
+            edited, read = (*before.edited, *step.edited), (*before.read, *step.read)
+            self.occasions[place] = before._replace(edited=edited, read=read)
+
+    def _unbegin(self, step: Step) -> None:
+        self.occasions.pop()
+        del self._places[step.occasion]
+        for column in (self._concepts, self._committed, self._branches):
+            column.pop()
+        if step.size > 0:
+            for lists, key in ((self.sessions, step.session), (self.actors, step.actor)):
+                lists[key].pop()
+                if not lists[key]:
+                    del lists[key]
+
+    def _trail(self, file: int) -> Trail:
+        trail = self.files.get(file)
+        if trail is None:
+            trail = self.files[file] = Trail(file)
+        return trail
+
+    def _set_state(self, state: State) -> State:
+        """Set a file's name and life, and return what they were; an empty name stands for no name yet."""
+        trail = self._trail(state.file)
+        before = State(state.file, trail.path, trail.alive)
+        if state.path != trail.path:
+            for shelf, key in ((self.by_folder, trail.name.folder), (self.by_stem, trail.name.stem)):
+                if trail.path:
+                    shelf[key].pop(state.file)
+            trail.path, trail.name = state.path, named(state.path)
+            for shelf, key in ((self.by_folder, trail.name.folder), (self.by_stem, trail.name.stem)):
+                if trail.path:
+                    shelf.setdefault(key, {})[state.file] = None
+        trail.alive = state.alive
+        return before
+
+    def _count_along(self, files: Sequence[int], by: int) -> None:
+        """Count how often each file is changed together with anything in a folder, by the names of now."""
+        if not 2 <= len(files) <= FEW:
+            return
+        for folder in {self.files[file].name.folder for file in files}:
+            counts = self.along.setdefault(folder, {})
+            for file in files:
+                counts[file] = counts.get(file, 0) + by
+                if not counts[file]:
+                    del counts[file]
+
+    # ---- questions -------------------------------------------------------------------------------
+
+    def history(self, file: int) -> FileHistory:
+        """Return what is known of a file, newest first; concepts as they are, not weighted."""
+        trail = self.files.get(file)
+        if trail is None:
+            return FileHistory(file)
+        edits = trail.edits[: -EDITS - 1 : -1]
+        reads = trail.reads[: -EDITS - 1 : -1]
+        return FileHistory(
+            file=file,
+            edits=tuple(self.occasions[place] for place in edits),
+            reads=tuple(self.occasions[place] for place in reads),
+            followers=tuple(self._following(place) for place in edits[:FOLLOWED]),
+            concepts=self.profile(trail),
+            read_followers=tuple(self._later(place) for place in reads[:FOLLOWED]),
+            path=trail.path,
+        )
+
+    def _following(self, place: int) -> tuple[Occasion, ...]:
+        """Return what came next: in the same session, or as the actor's next work within a day."""
+        this = self.occasions[place]
+        for places, latest in (
+            (self.sessions.get(this.session, ()), None),
+            (self.actors.get(this.actor, ()), this.at + DAY),
+        ):
+            after = bisect_right(places, place)
+            if after < len(places):
+                following = self.occasions[places[after]]
+                if latest is None or following.at <= latest:
+                    return (following,)
+        return ()
+
+    def _later(self, place: int) -> tuple[Occasion, ...]:
+        places = self.sessions.get(self.occasions[place].session, ())
+        after = bisect_right(places, place)
+        return tuple(self.occasions[later] for later in places[after : after + LATER])
+
+    def recent_of(self, actor: int) -> tuple[Occasion, ...]:
+        """Return the last changing occasions of an actor, newest first."""
+        places = self.actors.get(actor, ())
+        return tuple(self.occasions[place] for place in places[: -RECENT - 1 : -1])
+
+    def heat(self, files: Iterable[int], now: float) -> dict[int, float]:
+        """Return how busy each file is at `now` (epoch seconds), see `inference.activity`."""
+        found: dict[int, float] = {}
+        for file in files:
+            trail = self.files.get(file)
+            if trail is not None:
+                since = trail.times[-1] if trail.times else 0.0
+                if trail.heat is None:
+                    trail.heat = busyness(trail.times[: -HEAT_CHANGES - 1 : -1], since)
+                found[file] = cooled(trail.heat, since, now)
+        return found
+
+    def profile(self, trail: Trail) -> dict[int, float]:
+        """Return the concepts of a file's last occasions, summed weights by concept."""
+        weights: dict[int, float] = {}
+        for place in trail.touched[: -PROFILE_OCCASIONS - 1 : -1]:
+            for concept, weight in self._concepts[place].items():
+                weights[concept] = weights.get(concept, 0.0) + weight
+        return weights
+
+    def profiles(self, files: Iterable[int]) -> dict[int, dict[int, float]]:
+        """Return `profile` of each of these files that is known."""
+        return {file: self.profile(self.files[file]) for file in files if file in self.files}
+
+    def frequencies(self, concepts: Iterable[int]) -> dict[int, int]:
+        """Return in how many occasions each concept stands."""
+        return {concept: self._uses[concept] for concept in concepts if self._uses.get(concept)}
+
+    def total(self) -> int:
+        """Return the number of occasions."""
+        return len(self.occasions)
+
+    def is_committed(self, place: int) -> bool:
+        """Return whether a history recorded the occasion at a place."""
+        return self._committed[place] > 0
+
+    def branch(self, place: int) -> int:
+        """Return the branch an occasion was made on, 0 where it is not known."""
+        return self._branches[place]
+
+    def mapped(self) -> Mapping[int, int]:
+        """Return the place of each occasion by its number."""
+        return self._places
+
+
+def _remove(places: list[int], place: int) -> None:
+    """Take a place out of an ordered list; mostly it is the last."""
+    del places[bisect_left(places, place)]
