@@ -8,7 +8,7 @@ from __future__ import annotations
 import zipfile
 from enum import IntEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,10 +68,8 @@ def save(dataset: Dataset, folder: Path) -> Path:
     file = folder / (dataset.name + SUFFIX)
     fresh = file.with_suffix(".part")
     with fresh.open("wb") as stream:
-        np.savez_compressed(
-            stream,
-            **{field: np.asarray(value) for field, value in dataset._asdict().items()},
-        )
+        held: dict[str, Any] = {field: np.asarray(value) for field, value in dataset._asdict().items()}
+        np.savez_compressed(stream, **held)
     fresh.replace(file)
     return file
 

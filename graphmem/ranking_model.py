@@ -1,0 +1,235 @@
+"""Owns the shipped ranking models: found, checked against their card, and run on one thread.
+
+It is not the features that they are given (`inference.features`), what is made of their answers
+(`inference.ranker`), nor their training (`python -m bench.train`). The library that runs them is imported
+when a model is first asked for. Where there is none to use, the closed form ranks; why is said once.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.ranking_card import (
+    Card,
+    Columns,
+    Curve,
+    UnusableModelError,
+    file_of,
+    read_card,
+    read_model,
+)
+
+log = logging.getLogger(__name__)
+
+FOLDER = Path(__file__).parent / "ranker"
+"""Where the models are that came with this package."""
+_TRIALS = 8
+_QUIET = 4
+"""The library's level at which only what ends the process is printed: everything else is raised, too."""
+
+Rows = NDArray[np.float32]
+Scores = NDArray[np.float32]
+
+
+class RankingModel:
+    """Models that order candidates and say how likely each is, with and without a task's words.
+
+    It is made by `load` only. Any thread may ask at any time.
+    """
+
+    def __init__(self, card: Card, order: tuple[_Trees, _Trees], chance: tuple[_Trees, _Trees]) -> None:
+        self.card = card
+        self._order = order
+        self._chance = chance
+
+    @staticmethod
+    def load(expected: Columns, folder: Path | None = None) -> RankingModel | None:
+        """Return the models of a folder, by default those that came with the package, or None.
+
+        They are loaded once for a process. None where they are switched off, missing, damaged, of another
+        version or made for other columns, or can't be run here; a fault is logged once for a process.
+
+        Args:
+            expected: the columns that the features have now.
+            folder: where the card and the models lie.
+        """
+        return _LOADED.model(folder or FOLDER, expected)
+
+    def columns(self, with_task: bool) -> tuple[str, ...]:
+        """Return the names of the columns that `order` and `chance` take, in their order."""
+        return self.card.columns.names(with_task)
+
+    def curve(self, with_task: bool) -> Curve:
+        """Return how often what `chance` says came true, over many projects."""
+        return self.card.curves[with_task]
+
+    def order(self, rows: Rows, with_task: bool) -> Scores:
+        """Return (n,): scores of (n, k) rows, the higher the earlier in the list; only their order counts."""
+        return self._order[with_task].scores(rows)
+
+    def chance(self, rows: Rows, with_task: bool) -> Scores:
+        """Return (n,): for (n, k) rows, in 0..1, how likely each is right, before any calibration."""
+        # The trees add up to the logarithm of the odds; in this form no exponential overflows.
+        return np.asarray(np.exp(-np.logaddexp(0.0, -self._chance[with_task].scores(rows))), np.float32)
+
+
+class _Trees:
+    """One model's trees, ready to run.
+
+    Raises:
+        UnusableModelError: the library can't run them, or they answer otherwise than they should.
+    """
+
+    def __init__(self, library: ModuleType, name: str, content: bytes, columns: int) -> None:
+        faults = _faults(library)
+        try:
+            self._session: Any = library.InferenceSession(
+                content, _options(library), providers=["CPUExecutionProvider"]
+            )
+            inputs, outputs = self._session.get_inputs(), self._session.get_outputs()
+            if len(inputs) != 1 or len(outputs) != 1 or list(inputs[0].shape[1:]) != [columns]:
+                raise UnusableModelError(f"{name} does not take {columns} columns")
+            self._input: str = inputs[0].name
+            self._try(name, columns)
+        except faults as error:
+            raise UnusableModelError(f"{name} can't be run ({str(error).splitlines()[0][:200]})") from error
+
+    def _try(self, name: str, columns: int) -> None:
+        """Ask a few made-up rows, so that a graph that answers nonsense is known before it is asked."""
+        rows = np.linspace(-2.0, 20.0, _TRIALS * columns, dtype=np.float32).reshape(_TRIALS, columns)
+        rows[0] = 0.0
+        for count in (1, _TRIALS):
+            found = self._session.run(None, {self._input: rows[:count]})[0]
+            if not isinstance(found, np.ndarray) or found.dtype != np.float32 or found.size != count:
+                raise UnusableModelError(f"{name} does not give one score for each row")
+            if not np.isfinite(found).all():
+                raise UnusableModelError(f"{name} gives scores that are no numbers")
+
+    def scores(self, rows: Rows) -> Scores:
+        """Return (n,) for (n, k) rows."""
+        if not len(rows):
+            return np.zeros(0, np.float32)
+        found = self._session.run(None, {self._input: np.ascontiguousarray(rows, np.float32)})[0]
+        return np.asarray(found, np.float32).reshape(len(rows))
+
+
+def _options(library: ModuleType) -> Any:
+    """Return how to run: on the asking thread alone, and without a word to the terminal."""
+    options = library.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.execution_mode = library.ExecutionMode.ORT_SEQUENTIAL
+    options.graph_optimization_level = library.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.log_severity_level = _QUIET
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+    return options
+
+
+def _faults(library: ModuleType) -> tuple[type[BaseException], ...]:
+    """Return the kinds of fault that the library raises, which share no ancestor of their own."""
+    own = vars(library.capi.onnxruntime_pybind11_state).values()
+    kinds = [kind for kind in own if isinstance(kind, type) and issubclass(kind, Exception)]
+    return (*kinds, ValueError, RuntimeError, TypeError, IndexError)
+
+
+def _library() -> ModuleType:
+    try:
+        import onnxruntime  # type: ignore[import-untyped]
+    except (ImportError, OSError) as error:
+        raise UnusableModelError(
+            f"onnxruntime can't be imported ({error})", "install it with `pip install onnxruntime`"
+        ) from error
+    onnxruntime.disable_telemetry_events()
+    library: ModuleType = onnxruntime
+    return library
+
+
+def open_model(expected: Columns, folder: Path) -> RankingModel:
+    """Return the models of a folder, checked anew at each call.
+
+    Raises:
+        UnusableModelError: anything about them is not as it should be.
+    """
+    card = read_card(folder)
+    if card.columns != expected:
+        raise UnusableModelError("it was made for other columns than this GraphMem has")
+    contents = {
+        (role, with_task): read_model(folder, file_of(role, with_task), card)
+        for role in ("order", "chance")
+        for with_task in (False, True)
+    }
+    library = _library()
+    trees = {
+        key: _Trees(library, file_of(*key), content, len(expected.names(key[1])))
+        for key, content in contents.items()
+    }
+    return RankingModel(
+        card,
+        (trees["order", False], trees["order", True]),
+        (trees["chance", False], trees["chance", True]),
+    )
+
+
+class _Loaded:
+    """What this process has loaded, why it could not, and whether it wants to."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[tuple[Path, Columns], RankingModel | str] = {}
+        self._said = False
+        self.wanted = True
+
+    def model(self, folder: Path, expected: Columns) -> RankingModel | None:
+        found = self._find(folder, expected) if self.wanted else None
+        return found if isinstance(found, RankingModel) else None
+
+    def reason(self, folder: Path, expected: Columns) -> str | None:
+        if not self.wanted:
+            return "The ranking model is switched off by the setting `ranker`, so the closed form ranks."
+        found = self._find(folder, expected)
+        return found if isinstance(found, str) else None
+
+    def _find(self, folder: Path, expected: Columns) -> RankingModel | str:
+        key = (folder, expected)
+        # A reader of what is known takes no lock: entries are only added.
+        found = self._known.get(key)
+        if found is not None:
+            return found
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = self._load(folder, expected)
+            return self._known[key]
+
+    def _load(self, folder: Path, expected: Columns) -> RankingModel | str:
+        try:
+            return open_model(expected, folder)
+        except UnusableModelError as fault:
+            reason = (
+                f"The ranking model in {folder} can't be used because {fault.cause}, so the closed form"
+                f" ranks; {fault.remedy}."
+            )
+        if not self._said:
+            log.warning(reason)
+            self._said = True
+        return reason
+
+
+_LOADED = _Loaded()
+
+
+def switch(on: bool) -> None:
+    """Say for this process whether models are wanted; they are unless this was called with False."""
+    _LOADED.wanted = on
+
+
+def why_absent(expected: Columns, folder: Path | None = None) -> str | None:
+    """Return why there is no model, in one sentence with the remedy, or None where there is one."""
+    return _LOADED.reason(folder or FOLDER, expected)
