@@ -38,7 +38,7 @@ SINGLES = 40
 QUESTIONS = 2
 KEPT = 80
 SUGGESTIONS = 10
-SHOWN_FROM = 0.5
+SHOWN = (0.5, 0.7)
 PROCESSES = 2
 SEED = 3
 TERMS = ("link", "busy", "at_hand", "alike", "beside")
@@ -300,7 +300,7 @@ def _figures(outcome: Outcome) -> list[float]:
     figures = [scores.hit_1, scores.hit_5, scores.recall_10, scores.average_precision]
     figures.append(outcome.calibration_error)
     for tally in outcome.warnings:
-        if tally.threshold >= SHOWN_FROM:
+        if tally.threshold in SHOWN:
             row = (tally.precision, tally.day_precision, tally.recall, tally.single_alarms)
             figures += [math.nan if value is None else value for value in row]
             figures.append(tally.alerts_per_100)

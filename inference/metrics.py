@@ -14,7 +14,7 @@ from typing import NamedTuple
 DEPTH = 50
 """An answer is read down to this place."""
 BINS = 15
-THRESHOLDS = (0.3, 0.5, 0.7)
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,16 @@ the last 500 or 20 % (the fewer) of the lines of 2 to 30 files of which at least
 every such line is asked about once for each of its files (at most eight, drawn with a fixed seed): which
 other files does it change? Lines that change one existing file only are asked about too, for the warnings.
 New files are never right answers, as nobody could name them. Ranking figures are means over the queries of
-a line first, then over lines.
+a line first, then over lines. A question may be asked twice, without and with the line's title as the words
+of the task: the title was written afterwards, a real prompt says less.
 """
 
 from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from inference.lineage import Change, Lineage, Mention, Resolved
@@ -29,6 +30,8 @@ from inference.metrics import (
 )
 
 DAY = 86_400.0
+QUESTION_COST = 30
+"""So many lines can be told in the time that one question takes, for the time left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,11 @@ class Warner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The protocol's numbers; change them and figures can't be compared any more."""
+    """The protocol's numbers; change them and figures can't be compared any more.
+
+    `budget` leaves only so many questions of the test period, evenly drawn; None asks them all. `intent`
+    tells the title with every question.
+    """
 
     smallest: int = 2
     largest: int = 30
@@ -86,13 +93,16 @@ class Rules:
     suggestions: int = 10
     seed: int = 0
     intent: bool = False
+    budget: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How one predictor did; `scores` is None when no line could be asked about.
 
-    `given` are the warnings of one that decides by itself, its threshold the last one; None for others.
+    `queries` of `lines` that changed several files were asked, and `singles` about edits of one file alone;
+    the test period holds `of` questions of both kinds. `given` are the warnings of one that decides by
+    itself, its threshold the last one; None for others. `worded` is the same with the task's words told.
     """
 
     scores: RankingScores | None
@@ -104,6 +114,8 @@ class Outcome:
     bins: tuple[Bin, ...]
     warnings: tuple[WarningTally, ...]
     given: WarningTally | None = None
+    of: int = 0
+    worded: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,27 +163,82 @@ def replay(
     predictors: Mapping[str, Predictor],
     protocol: Rules | None = None,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    worded: Collection[str] = (),
 ) -> dict[str, Outcome]:
     """Run the predictors side by side over one history and return how each did.
 
     A history without a line that can be asked about gives outcomes without scores.
+
+    Args:
+        lines: the history, in order.
+        predictors: those to be asked, by name.
+        protocol: the published one by default.
+        progress: told `(done, total)`, a line counting 1 and a question `QUESTION_COST`.
+        worded: the names of those who are asked each question a second time, with the title.
     """
     protocol = protocol or Rules()
-    records = {name: _Record() for name in predictors}
+    plain = {name: _Record() for name in predictors}
+    told = {name: _Record() for name in predictors if name in worded}
+    chosen, of = choose(lines, protocol)
+    done, total = 0, len(lines) + QUESTION_COST * len(chosen)
     lineage = Lineage()
     for line, asked in questions(lines, lineage, protocol):
         context = Context(line.at, line.session, line.actor, line.title if protocol.intent else None)
         for question in asked:
+            if (question.line, question.file) not in chosen:
+                continue
             for name, predictor in predictors.items():
-                answer = predictor.predict(question.path, context)
-                _score(records[name], question, _named(lineage, question.file, answer), protocol)
-                if isinstance(predictor, Warner):
-                    _warned(records[name], question, lineage, *predictor.warned(question.path, context))
+                _ask_one(predictor, plain[name], question, context, lineage, protocol)
+                if name in told:
+                    _ask_one(
+                        predictor, told[name], question, replace(context, title=line.title), lineage, protocol
+                    )
+            done += QUESTION_COST
+            _tell(progress, done, total)
         for predictor in predictors.values():
             predictor.observe(line)
-        if progress is not None:
-            progress(line.number + 1, len(lines))
-    return {name: _outcome(record) for name, record in records.items()}
+        done += 1
+        _tell(progress, done, total)
+    return {
+        name: replace(_outcome(plain[name], of), worded=_outcome(told[name], of) if name in told else None)
+        for name in predictors
+    }
+
+
+def choose(lines: Sequence[Line], protocol: Rules) -> tuple[frozenset[tuple[int, int]], int]:
+    """Return the questions that are asked, as (line, file), and how many the test period holds."""
+    every = [
+        (question.line, question.file)
+        for _, asked in questions(lines, Lineage(), protocol)
+        for question in asked
+    ]
+    budget, count = protocol.budget, len(every)
+    if budget is None or count <= budget:
+        return frozenset(every), count
+    kept = (
+        entry for place, entry in enumerate(every) if (place + 1) * budget // count > place * budget // count
+    )
+    return frozenset(kept), count
+
+
+def _ask_one(
+    predictor: Predictor,
+    record: _Record,
+    question: Question,
+    context: Context,
+    lineage: Lineage,
+    protocol: Rules,
+) -> None:
+    answer = predictor.predict(question.path, context)
+    _score(record, question, _named(lineage, question.file, answer), protocol)
+    if isinstance(predictor, Warner):
+        _warned(record, question, lineage, *predictor.warned(question.path, context))
+
+
+def _tell(progress: Callable[[int, int], None] | None, done: int, total: int) -> None:
+    if progress is not None:
+        progress(done, total)
 
 
 def questions(
@@ -261,7 +328,7 @@ def _warned(
     tally.add(named, question.truth, question.later, single=question.single)
 
 
-def _outcome(record: _Record) -> Outcome:
+def _outcome(record: _Record, of: int) -> Outcome:
     per_line = [mean_scores(scores) for scores in record.per_line.values()]
     return Outcome(
         scores=mean_scores(per_line) if per_line else None,
@@ -273,4 +340,5 @@ def _outcome(record: _Record) -> Outcome:
         bins=record.calibration.bins(),
         warnings=tuple(record.warnings),
         given=record.given,
+        of=of,
     )
