@@ -39,6 +39,7 @@ class Dataset(NamedTuple):
         y: bool (n,): the candidate was right.
         query: int32 (n,): number of the row's question.
         closed: float32 (n,): the closed form's score of the candidate, the higher the better.
+        by_task: bool (n,): a candidate for the task's words alone, unknown to a question without them.
         kind: int8 (m,), see `Kind`.
         line: int32 (m,): the observation that answers the question.
         wanted: int32 (m,): how many were right, those that are no candidates included.
@@ -52,6 +53,7 @@ class Dataset(NamedTuple):
     y: NDArray[np.bool_]
     query: NDArray[np.int32]
     closed: NDArray[np.float32]
+    by_task: NDArray[np.bool_]
     kind: NDArray[np.int8]
     line: NDArray[np.int32]
     wanted: NDArray[np.int32]

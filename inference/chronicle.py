@@ -1,4 +1,4 @@
-"""Owns a project's work in order of time, in memory, as ranking needs it: who changed what, under which names.
+"""Owns a project's work in order of time, in memory, as ranking needs it: who changed what, and its names.
 
 It is not storage and not a view of it: whoever feeds it keeps it in step, and takes the last steps out again
 before something that belongs among them is put in. It answers for the moment of its last step; numbers of
@@ -8,7 +8,7 @@ files, sessions, actors and concepts are the caller's.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from inference.activity import busyness, cooled
@@ -64,7 +64,7 @@ class Step(NamedTuple):
 class Trail:
     """One file: its name now, and the places of the occasions that changed or read it, in order of time."""
 
-    __slots__ = ("alive", "edits", "file", "heat", "name", "path", "reads", "times", "touched")
+    __slots__ = ("alive", "edits", "file", "heat", "name", "path", "reads", "times", "touched", "words")
 
     def __init__(self, file: int) -> None:
         self.file = file
@@ -76,6 +76,7 @@ class Trail:
         self.reads: list[int] = []
         self.touched: list[int] = []
         self.heat: float | None = None
+        self.words: frozenset[str] | None = None
 
 
 class _Done(NamedTuple):
@@ -84,20 +85,27 @@ class _Done(NamedTuple):
     step: Step
     place: int
     before: Occasion | None
+    told: tuple[str, ...]
     names: tuple[State, ...]
 
 
 class Chronicle:
     """The steps of a project's work; `push` adds one, `pop` takes out the last.
 
+    Args:
+        path_words: takes the words out of a path, comparable with those that work is told with.
+
     Attributes:
         occasions: what was done, in order of time; the index of one is its *place*.
+        told: the words of each occasion, by place.
         files: the trail of every file met so far.
         words: which words the work was told with; a piece of work is the index of its step.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, path_words: Callable[[str], Iterable[str]]) -> None:
+        self._path_words = path_words
         self.occasions: list[Occasion] = []
+        self.told: list[tuple[str, ...]] = []
         self.files: dict[int, Trail] = {}
         self.words = Wordbook()
         self.by_folder: dict[str, dict[int, None]] = {}
@@ -122,9 +130,11 @@ class Chronicle:
         names = tuple(self._set_state(state) for state in step.states)
         place = self._places.get(step.occasion)
         before = None if place is None else self.occasions[place]
+        told: tuple[str, ...] = ()
         if place is None:
             place = self._begin(step)
         elif before is not None:
+            told = self.told[place]
             self._extend(place, before, step)
         self._committed[place] += step.committed
         for file in step.edited:
@@ -144,11 +154,11 @@ class Chronicle:
             self._uses[concept] = self._uses.get(concept, 0) + 1
         self.words.add(len(self._done), step.words, step.edited)
         self._count_along(step.edited, 1)
-        self._done.append(_Done(step, place, before, names))
+        self._done.append(_Done(step, place, before, told, names))
 
     def pop(self) -> Step:
         """Take out the last step and return it; raises IndexError when there is none."""
-        step, place, before, names = self._done.pop()
+        step, place, before, told, names = self._done.pop()
         self._count_along(step.edited, -1)
         self.words.take_out(len(self._done), step.words, step.edited)
         for concept, _ in step.concepts:
@@ -171,7 +181,7 @@ class Chronicle:
         if before is None:
             self._unbegin(step)
         else:
-            self.occasions[place] = before
+            self.occasions[place], self.told[place] = before, told
         for state in reversed(names):
             self._set_state(state)
         return step
@@ -191,6 +201,7 @@ class Chronicle:
         self.occasions.append(
             Occasion(step.occasion, step.at, step.session, step.actor, step.size, edited, read)
         )
+        self.told.append(step.words)
         self._places[step.occasion] = place
         self._concepts.append({})
         self._committed.append(0)
@@ -204,9 +215,11 @@ class Chronicle:
         if before.size != NO_PAIR_SIZE:
             edited, read = (*before.edited, *step.edited), (*before.read, *step.read)
             self.occasions[place] = before._replace(edited=edited, read=read)
+        self.told[place] = tuple(dict.fromkeys((*self.told[place], *step.words)))
 
     def _unbegin(self, step: Step) -> None:
         self.occasions.pop()
+        self.told.pop()
         del self._places[step.occasion]
         for column in (self._concepts, self._committed, self._branches):
             column.pop()
@@ -230,7 +243,7 @@ class Chronicle:
             for shelf, key in ((self.by_folder, trail.name.folder), (self.by_stem, trail.name.stem)):
                 if trail.path:
                     shelf[key].pop(state.file)
-            trail.path, trail.name = state.path, named(state.path)
+            trail.path, trail.name, trail.words = state.path, named(state.path), None
             for shelf, key in ((self.by_folder, trail.name.folder), (self.by_stem, trail.name.stem)):
                 if trail.path:
                     shelf.setdefault(key, {})[state.file] = None
@@ -249,6 +262,16 @@ class Chronicle:
                     del counts[file]
 
     # ---- questions -------------------------------------------------------------------------------
+
+    def path_words(self, path: str) -> frozenset[str]:
+        """Return the words of a path."""
+        return frozenset(self._path_words(path))
+
+    def words_of(self, trail: Trail) -> frozenset[str]:
+        """Return the words of a file's path."""
+        if trail.words is None:
+            trail.words = self.path_words(trail.path)
+        return trail.words
 
     def history(self, file: int) -> FileHistory:
         """Return what is known of a file, newest first; concepts as they are, not weighted."""

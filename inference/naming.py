@@ -1,4 +1,4 @@
-"""Owns likeness of file names: the stem a file shares with its test or its twin, its folder, its kind, its words.
+"""Owns likeness of file names: the stem a file shares with its test or its twin, its folder, its kind.
 
 It is not path normalisation: names arrive relative to the root and `/`-separated.
 """
@@ -20,7 +20,6 @@ _DOCUMENT_PATH = re.compile(r"(?:^|/)(?:docs?|docs_src|changelogs?|news)/|\.(?:m
 _SOURCE_PATH = re.compile(
     r"\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|vue|svelte|c|h|cc|cpp|hpp|java|kt|rb|php|ex|exs|cs|swift|scala)$"
 )
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 
 
 class FileKind(IntEnum):
@@ -33,7 +32,7 @@ class FileKind(IntEnum):
 
 
 class Name(NamedTuple):
-    """A path taken apart. `folders` are the folder's own names from the root on, `words` in lower case."""
+    """A path taken apart; `folders` are the names of its folders from the root on."""
 
     base: str
     stem: str
@@ -41,8 +40,6 @@ class Name(NamedTuple):
     folders: tuple[str, ...]
     extension: str
     kind: FileKind
-    stem_words: frozenset[str]
-    words: frozenset[str]
 
 
 @lru_cache(maxsize=65_536)
@@ -76,18 +73,13 @@ def kind(path: str) -> FileKind:
 def named(path: str) -> Name:
     """Return a path taken apart."""
     above, _, base = path.rpartition("/")
-    own = stem(path)
-    # The stem is lower case already; humps are only seen in the base.
-    own_words = _words(base.partition(".")[0] if not base.startswith(".") else base)
     return Name(
         base=base.lower(),
-        stem=own,
+        stem=stem(path),
         folder=above,
         folders=tuple(above.split("/")) if above else (),
         extension=base.rpartition(".")[2].lower() if "." in base else "",
         kind=kind(path),
-        stem_words=own_words,
-        words=_words(path),
     )
 
 
@@ -99,7 +91,3 @@ def shared_depth(a: Name, b: Name) -> int:
             break
         depth += 1
     return depth
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(text) if len(word) > 1)

@@ -1,0 +1,96 @@
+"""Owns the columns that hold a task's words against a candidate: past titles, path, the last joint one.
+
+It is not the counting of words (`wordbook`) nor their taking apart, which is the caller's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from inference.chronicle import Chronicle
+from inference.table import Column, Table
+
+TASK_WORDS = 16
+"""So many of the task's words are used: those that tell most."""
+
+
+def task(table: Table) -> dict[str, Column]:
+    """Return the columns of a question whose task is told."""
+    chronicle, words = table.chronicle, table.question.words
+    telling = chronicle.words.rarest(words, TASK_WORDS)
+    relevance = np.array(chronicle.words.relevance(telling, table.files), float)
+    told = titles(chronicle, telling)
+    total = table.column(told[file][0] if file in told else 0.0 for file in table.files)
+    rarity = {word: chronicle.words.rarity(word) for word in words}
+    whole = sum(rarity.values()) or 1.0
+    overlap = [_overlap(rarity, chronicle.words_of(trail)) / whole for trail in table.trails]
+    stems = [_overlap(rarity, chronicle.path_words(trail.name.stem)) / whole for trail in table.trails]
+    letters = frozenset[str]().union(*(_letters(word) for word in words))
+    return {
+        "task_words": relevance,
+        "task_words_share": relevance / (float(relevance.max(initial=0.0)) + 1e-6),
+        "titles": total,
+        "title_best": table.column(told[file][1] if file in told else 0.0 for file in table.files),
+        "titles_share": total / (max((sums for sums, _ in told.values()), default=0.0) + 1e-6),
+        "path_overlap": np.array(overlap),
+        "stem_overlap": np.array(stems),
+        "stem_letters": table.column(_shared(trail.name.stem, letters) for trail in table.trails),
+        "joint_title": _joint_title(table, rarity),
+    }
+
+
+def titles(chronicle: Chronicle, words: Sequence[str]) -> dict[int, tuple[float, float]]:
+    """Return for each file that work told alike changed: the sum of squared likenesses, and the highest."""
+    found: dict[int, tuple[float, float]] = {}
+    for likeness, piece in chronicle.words.nearest(words):
+        files = chronicle.step(piece).edited
+        share = likeness * likeness * min(1.0, 3.0 / len(files))
+        for file in files:
+            total, best = found.get(file, (0.0, 0.0))
+            found[file] = total + share, max(best, likeness)
+    return found
+
+
+def _overlap(rarity: Mapping[str, float], words: Collection[str]) -> float:
+    return sum(worth for word, worth in rarity.items() if word in words)
+
+
+@lru_cache(maxsize=16_384)
+def _letters(text: str) -> frozenset[str]:
+    return frozenset(text[at : at + 3] for at in range(len(text) - 2))
+
+
+def _shared(stem: str, letters: frozenset[str]) -> float:
+    own = _letters(stem)
+    return len(own & letters) / len(own) if len(own) > 1 else 0.0
+
+
+def _joint_title(table: Table, rarity: Mapping[str, float]) -> Column:
+    """Return how alike the task and the last joint change were told, -1 where there was none."""
+    chronicle = table.chronicle
+    norm = math.sqrt(sum(worth * worth for worth in rarity.values())) or 1.0
+    found = table.filled(-1.0)
+    rows = {file: row for row, file in enumerate(table.files)}
+    for place in table.asked.edits[:-101:-1]:
+        words = chronicle.told[place]
+        likeness = None
+        for file in chronicle.occasions[place].edited:
+            row = rows.get(file)
+            if row is None or found[row] >= 0.0:
+                continue
+            if likeness is None:
+                likeness = _likeness(chronicle, rarity, norm, words)
+            found[row] = likeness
+    return found
+
+
+def _likeness(chronicle: Chronicle, rarity: Mapping[str, float], norm: float, words: Sequence[str]) -> float:
+    shared = sum(rarity[word] ** 2 for word in words if word in rarity)
+    if not shared:
+        return 0.0
+    other = math.sqrt(sum(chronicle.words.rarity(word) ** 2 for word in words)) or 1.0
+    return shared / (norm * other)
