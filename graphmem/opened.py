@@ -1,4 +1,4 @@
-"""Owns what of one project is open: its journal, the follower of it, its graph, and its names on the disk.
+"""Owns what of one project is open: journal, follower, graph, what was read of its code, names on the disk.
 
 It is not the project (that is `project`), which opens these at the first use and may close them in between.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphmem.capture.intake import Intake
+from graphmem.code_store import CodeStore
 from graphmem.curator import Curation, Curator
 from graphmem.errors import StorageError
 from graphmem.follower import Follower
@@ -33,6 +34,7 @@ class Opened:
     follower: Follower
     workspace: Workspace
     curator: Curator
+    code: CodeStore
 
     @classmethod
     def open(cls, folder: Path, curation: Curation, registry: Registry) -> Opened:
@@ -54,7 +56,8 @@ class Opened:
             journal.close()
             raise
         workspace = Workspace(curation.project, registry, journal, follower)
-        return cls(journal, follower, workspace, Curator(journal, follower, folder, curation))
+        curator = Curator(journal, follower, folder, curation)
+        return cls(journal, follower, workspace, curator, CodeStore(folder))
 
     def judge(
         self, items: Sequence[Mapping[str, object] | Observation], now: float
@@ -78,5 +81,6 @@ class Opened:
         """Close everything."""
         with ExitStack() as last:
             last.callback(self.journal.close)
+            last.callback(self.code.close)
             last.callback(self.follower.close)
             last.callback(self.curator.close)
