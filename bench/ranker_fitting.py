@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bench.dataset import Dataset
 
 SEED = 20
-TREES = 300
+TREES = 250
 HARD = 40
 """So many of a question's wrong candidates, the hardest by the closed form, teach the order."""
 GROUP = 70
@@ -25,7 +25,7 @@ GROUP = 70
 SURE = 10
 """So many of the hardest wrong ones teach the chance, the others by a sample of this share."""
 SHARE = 0.15
-QUESTIONS = 800
+QUESTIONS = 500
 """At most so many questions of one history teach, so that none outweighs the others."""
 TOLERANCE = 1e-5
 _GRAPH_VERSION = 15
@@ -36,6 +36,9 @@ _COMMON = {
     "lambda_l2": 2.0,
     "feature_fraction": 0.7,
     "feature_fraction_seed": SEED,
+    "bagging_fraction": 0.6,
+    "bagging_freq": 1,
+    "bagging_seed": SEED,
     "seed": SEED,
     "deterministic": True,
     "force_row_wise": True,
@@ -129,7 +132,7 @@ def _group_sizes(query: NDArray[np.int32]) -> NDArray[np.int64]:
 
 def scores(trees: Any, rows: Numbers) -> Numbers:
     """Return (n,): what the trees add up to for (n, k) rows."""
-    return np.asarray(trees.predict(rows, raw_score=True), np.float32)
+    return np.asarray(trees.predict(rows, raw_score=True, num_threads=1), np.float32)
 
 
 def as_onnx(trees: Any, name: str, rows: Numbers) -> bytes:
