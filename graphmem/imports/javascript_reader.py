@@ -8,7 +8,7 @@ from __future__ import annotations
 import tree_sitter_javascript
 
 from graphmem.imports import script_syntax
-from graphmem.imports.reference import Reference
+from graphmem.imports.reference import Written
 from graphmem.imports.syntax import Syntax
 
 
@@ -18,10 +18,10 @@ class JavaScriptReader:
     def __init__(self) -> None:
         self._syntax = Syntax(tree_sitter_javascript.language(), script_syntax.QUERY)
 
-    def references(self, source: bytes) -> tuple[Reference, ...]:
+    def read(self, source: bytes) -> Written:
         """Return what the source imports, in no order.
 
         Raises:
             UnparsableError: the source is no JavaScript.
         """
-        return script_syntax.references(self._syntax, source)
+        return script_syntax.written(self._syntax, source)

@@ -10,10 +10,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
-from graphmem.imports.reference import Reference
+from graphmem.imports.reference import Reference, Written
 
 _ENDINGS = ("/__init__.py", ".py", "/__init__.pyi", ".pyi")
 _SOURCE_FOLDERS = ("", "src", "lib", "python")
+_DEEPEST = 4
 _STANDARD = sys.stdlib_module_names
 
 
@@ -33,13 +34,51 @@ class PythonModules:
             above, _, name = folder.rpartition("/")
             if folder and above not in self._packages:
                 self._starts[name].append(above)
+        self._defined: dict[str, frozenset[str]] = {}
+        self._passed_on: dict[str, dict[str, Reference]] = {}
+        self._stars: dict[str, list[Reference]] = {}
         self._around = lru_cache(maxsize=4096)(self._listed_around)
+
+    def learn(self, path: str, written: Written) -> None:
+        """Note what a file defines, and what a package passes on: names that its `__init__` takes."""
+        self._defined[path] = written.defined
+        if _is_init(path):
+            self._passed_on[path] = {
+                name: reference._replace(names=(name,))
+                for reference in written.references
+                for name in reference.names
+            }
+            self._stars[path] = [reference for reference in written.references if "*" in reference.names]
 
     def targets(self, importer: str, reference: Reference) -> tuple[str, ...]:
         """Return the files that a reference in `importer` means: the module, or the submodules taken from it.
 
-        A name that is taken from a package is the submodule where there is one, else the package itself.
+        A name that is taken from a package is the submodule where there is one, else the package itself and
+        the file that the package has it from.
         """
+        return tuple(dict.fromkeys(self._followed(importer, reference, _DEEPEST)))
+
+    def _followed(self, importer: str, reference: Reference, depth: int) -> Iterator[str]:
+        for path in self._direct(importer, reference):
+            yield path
+            for name in reference.names:
+                yield from self._origins(path, name, depth)
+
+    def _origins(self, package: str, name: str, depth: int) -> Iterator[str]:
+        """Yield the files that a package has a name from, none where it defines the name itself."""
+        passed_on = self._passed_on.get(package)
+        if passed_on is None or not depth or name in self._defined[package]:
+            return
+        if name in passed_on:
+            yield from self._followed(package, passed_on[name], depth - 1)
+            return
+        for star in self._stars[package]:
+            for path in self._direct(package, star):
+                if name in self._defined.get(path, ()):
+                    yield path
+                yield from self._origins(path, name, depth - 1)
+
+    def _direct(self, importer: str, reference: Reference) -> tuple[str, ...]:
         for prefix in self._prefixes(importer, reference):
             found = self._under(prefix, reference)
             if found:

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Protocol
 
 from graphmem.errors import UnavailableError
-from graphmem.imports.reference import Language, Reference
+from graphmem.imports.reference import Language, Written
 
 
 class Reader(Protocol):
     """Reads the imports of one language's sources; not to be shared between threads."""
 
-    def references(self, source: bytes) -> tuple[Reference, ...]:
+    def read(self, source: bytes) -> Written:
         """Return what the source (UTF-8) imports; UnparsableError for what is not of the language."""
 
 

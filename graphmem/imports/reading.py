@@ -12,7 +12,7 @@ from typing import Protocol
 
 from graphmem.imports.python_modules import PythonModules
 from graphmem.imports.readers import Readers, language_of
-from graphmem.imports.reference import ImportGraph, Language, Reference, UnparsableError, Unread
+from graphmem.imports.reference import ImportGraph, Language, Reference, UnparsableError, Unread, Written
 from graphmem.imports.script_configs import ScriptConfigs, is_config
 from graphmem.imports.script_modules import ScriptModules
 from graphmem.imports.source_files import SourceFiles
@@ -20,11 +20,13 @@ from graphmem.noise import included, noise_of
 
 Progress = Callable[[int, int], None]
 _NEWS_EVERY = 50
-_TELLING = (b"import", b"require")
 
 
 class Modules(Protocol):
     """Which files of the project a reference means."""
+
+    def learn(self, path: str, written: Written) -> None:
+        """Take notice of what a file says, before any reference is resolved."""
 
     def targets(self, importer: str, reference: Reference) -> tuple[str, ...]:
         """Return the files that a reference in `importer` means, none for what is elsewhere."""
@@ -72,6 +74,7 @@ class _Reading:
         self.unread: dict[str, Unread] = {}
         self.elsewhere: set[tuple[str, str]] = set()
         self._files = files
+        self._written: dict[str, tuple[Reference, ...]] = {}
         self._readers = Readers()
         present = [path for path in paths if self._is_present(path, ignore)]
         self._sources = [path for path in present if language_of(path) is not None]
@@ -109,6 +112,7 @@ class _Reading:
             self._take(path)
             if progress is not None and done % _NEWS_EVERY == 0:
                 progress(done, len(self._sources))
+        self._resolve()
         if progress is not None:
             progress(done, len(self._sources))
 
@@ -121,16 +125,19 @@ class _Reading:
             self.unread[path] = source
             return
         try:
-            # A text without these words imports nothing; most tables and fixtures are done with that.
-            telling = any(word in source for word in _TELLING)
-            references = self._readers.of(path).references(source) if telling else ()
+            written = self._readers.of(path).read(source)
         except UnparsableError:
             self.unread[path] = Unread.UNPARSABLE
             return
         self.read[path] = language
-        modules = self._modules[language]
-        for reference in references:
-            targets = modules.targets(path, reference)
-            self.pairs.update((path, target) for target in targets if target != path)
-            if not targets:
-                self.elsewhere.add((path, f"{'.' * reference.level}{reference.module}"))
+        self._written[path] = written.references
+        self._modules[language].learn(path, written)
+
+    def _resolve(self) -> None:
+        for path, references in self._written.items():
+            modules = self._modules[self.read[path]]
+            for reference in references:
+                targets = modules.targets(path, reference)
+                self.pairs.update((path, target) for target in targets if target != path)
+                if not targets:
+                    self.elsewhere.add((path, f"{'.' * reference.level}{reference.module}"))

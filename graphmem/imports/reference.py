@@ -47,6 +47,13 @@ class Reference(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+class Written(NamedTuple):
+    """What one source says: its imports in no order, and in Python the names it defines at its top level."""
+
+    references: tuple[Reference, ...] = ()
+    defined: frozenset[str] = frozenset()
+
+
 class UnparsableError(ValueError):
     """A text that is not of the language it is read as."""
 

@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterator
 
-from graphmem.imports.reference import Reference
+from graphmem.imports.reference import Reference, Written
 from graphmem.imports.script_configs import ScriptConfigs
 
 _ENDINGS = (
@@ -33,6 +33,9 @@ class ScriptModules:
     def __init__(self, files: Collection[str], configs: ScriptConfigs) -> None:
         self._files = files
         self._configs = configs
+
+    def learn(self, path: str, written: Written) -> None:
+        """Nothing has to be known beforehand: what an index file passes on is not followed."""
 
     def targets(self, importer: str, reference: Reference) -> tuple[str, ...]:
         """Return the file that a specifier in `importer` means, none for a library."""

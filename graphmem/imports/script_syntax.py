@@ -5,7 +5,7 @@ It is not a language: each reader brings its grammar, and what only it has.
 
 from __future__ import annotations
 
-from graphmem.imports.reference import Reference
+from graphmem.imports.reference import Reference, Written
 from graphmem.imports.syntax import Syntax, text
 
 QUERY = """
@@ -19,11 +19,11 @@ QUERY = """
 """
 
 
-def references(syntax: Syntax, source: bytes) -> tuple[Reference, ...]:
+def written(syntax: Syntax, source: bytes) -> Written:
     """Return what the source imports, each specifier once.
 
     Raises:
         UnparsableError: the source does not follow the grammar.
     """
     nodes = syntax.find(source).get("module", ())
-    return tuple(Reference(specifier) for specifier in sorted({text(node) for node in nodes}))
+    return Written(tuple(Reference(specifier) for specifier in sorted({text(node) for node in nodes})))

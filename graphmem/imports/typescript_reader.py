@@ -8,7 +8,7 @@ from __future__ import annotations
 import tree_sitter_typescript
 
 from graphmem.imports import script_syntax
-from graphmem.imports.reference import Reference
+from graphmem.imports.reference import Written
 from graphmem.imports.syntax import Syntax
 
 _QUERY = f"{script_syntax.QUERY}(import_require_clause source: (string (string_fragment) @module))"
@@ -21,10 +21,10 @@ class TypeScriptReader:
         grammar = tree_sitter_typescript.language_tsx if jsx else tree_sitter_typescript.language_typescript
         self._syntax = Syntax(grammar(), _QUERY)
 
-    def references(self, source: bytes) -> tuple[Reference, ...]:
+    def read(self, source: bytes) -> Written:
         """Return what the source imports, in no order.
 
         Raises:
             UnparsableError: the source is no TypeScript.
         """
-        return script_syntax.references(self._syntax, source)
+        return script_syntax.written(self._syntax, source)
