@@ -40,6 +40,7 @@ MIGRATIONS = (
         file INTEGER NOT NULL, at REAL NOT NULL, seq INTEGER NOT NULL, path INTEGER NOT NULL,
         alive INTEGER NOT NULL, PRIMARY KEY (file, at, seq)
     ) WITHOUT ROWID;
+    CREATE INDEX state_seq ON state (seq);
     CREATE TABLE observation (
         seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at REAL NOT NULL, session INTEGER NOT NULL,
         actor INTEGER NOT NULL, source TEXT NOT NULL, branch TEXT, type TEXT NOT NULL, title TEXT NOT NULL,
@@ -53,6 +54,8 @@ MIGRATIONS = (
     CREATE INDEX observation_at ON observation (at, seq);
     CREATE INDEX observation_session ON observation (session, at, seq);
     CREATE INDEX observation_actor ON observation (actor, at, seq);
+    CREATE TABLE task (seq INTEGER PRIMARY KEY, words TEXT NOT NULL);
+    CREATE TABLE tide (number INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL);
     CREATE TABLE landing (seq INTEGER PRIMARY KEY, session INTEGER NOT NULL, turn TEXT NOT NULL);
     CREATE INDEX landing_turn ON landing (session, turn);
     CREATE TABLE touch (

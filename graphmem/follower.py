@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from graphmem.chronicler import Chronicler
 from graphmem.database import DamageError, Database, NewerFormatError
 from graphmem.derived import OPEN_SEAL, adopt, aside, belongs, open_derived, seal_of, set_aside
 from graphmem.errors import GraphMemError, StorageError, UnavailableError
@@ -50,6 +51,7 @@ class Follower:
         self._stopping = False
         self._fault: GraphMemError | None = None
         self._given_up: Watermark | None = None
+        self._chronicler = Chronicler(lambda: self.view(patience=0.0))
         # None while the file is being replaced.
         self._database: Database | None = self._open()
         self._mark = watermark(self._database)
@@ -101,6 +103,7 @@ class Follower:
             self._rebuild_wanted = False
             self._at_start, self._mark = Watermark(*self._journal.head()), Watermark(0, 0)
         if old is not None:
+            self._chronicler.clear()
             old.close()
         fresh = self._open_fresh()
         with self._state:
@@ -224,7 +227,7 @@ class Follower:
                     database = self._database
                     if database is None:
                         raise self._replaced()
-                    view = stack.enter_context(Postings(database).view(as_of))
+                    view = stack.enter_context(Postings(database, self._chronicler.at).view(as_of))
                 yield view
         except DamageError as fault:
             if self._is_damage(fault):
@@ -306,6 +309,7 @@ class Follower:
             self._stopping = True
             self._state.notify_all()
         self._thread.join()
+        self._chronicler.close()
         if self._database is not None:
             self._database.close()
         seal = seal_of(self._path)

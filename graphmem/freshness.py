@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from graphmem.genealogy import Disturbance
 from graphmem.instant import DAY
 from graphmem.nodes import NodeTable, number_of
-from graphmem.postings import LATER
+from inference.chronicle import LATER
 
 WHOLE = 1
 """`meta.whole`: everything is dirty, nothing needs to be named."""

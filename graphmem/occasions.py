@@ -1,7 +1,7 @@
 """Owns what counts as one in `derived.db`: the parts of a turn are one occasion, under the first's number.
 
 It is not how parts come about (`assembly`) nor what occasions say (`postings`). The first part by time, then
-by id, is the lead: its row has the size of the whole turn, the others have size 0 and make no pairs, but
+by number, is the lead: its row has the size of the whole turn, the others have size 0 and make no pairs, but
 their touches and concepts name the lead as their occasion. A file or concept counts once in a turn, a file
 where it was first changed, or first read where nothing of the turn changed it; further mentions are marked.
 The commit that lands a turn (`landing`) counts as its last part, whenever it was made.
@@ -89,7 +89,7 @@ def _count(connection: sqlite3.Connection, parts: Sequence[_Part]) -> None:
 
 def _parts(connection: sqlite3.Connection, turn: Turn) -> list[_Part]:
     rows = connection.execute(
-        f"{_PART} WHERE session = ? AND turn = ? AND turn != '' ORDER BY at, id", turn
+        f"{_PART} WHERE session = ? AND turn = ? AND turn != '' ORDER BY at, seq", turn
     ).fetchall()
     if rows:
         landed = "WHERE seq IN (SELECT seq FROM landing WHERE session = ? AND turn = ?)"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,17 +20,23 @@ from graphmem.instant import DAY
 from graphmem.model import Noise
 from graphmem.noise import noise_of
 from inference.activity import busyness, cooled
+from inference.chronicle import (
+    EDITS,
+    FOLLOWED,
+    LATER,
+    NO_PAIR_SIZE,
+    PROFILE_OCCASIONS,
+    RECENT,
+    Chronicle,
+)
 from inference.evidence import FileHistory, Occasion
 from inference.lineage import Change
 
-EDITS = 100
-FOLLOWED = 30
-LATER = 10
-RECENT = 20
-PROFILE_OCCASIONS = 5
-NO_PAIR_SIZE = 1_000_000
 _READ = Change.READ.value
 _HEAD = "observation.seq, observation.at, observation.session, observation.actor, observation.size, pairs"
+
+
+Chronicles = Callable[["View"], AbstractContextManager[Chronicle | None]]
 
 
 class FileView(NamedTuple):
@@ -55,27 +61,35 @@ class ObservationView:
 
 
 class Postings:
-    """Reads one project's `derived.db`."""
+    """Reads one project's `derived.db`; its views know the work in memory that `chronicles` gives for one."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, chronicles: Chronicles | None = None) -> None:
         self._database = database
+        self._chronicles = chronicles
 
     @contextmanager
     def view(self, as_of: float | None = None) -> Iterator[View]:
         """Yield one consistent state, cut at `as_of` (epoch seconds) if given."""
         with self._database.read() as connection:
-            yield View(connection, math.inf if as_of is None else as_of)
+            yield View(connection, math.inf if as_of is None else as_of, self._chronicles)
 
 
 class View:
     """One consistent state of the postings."""
 
-    def __init__(self, connection: sqlite3.Connection, as_of: float) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, as_of: float, chronicles: Chronicles | None = None
+    ) -> None:
+        self._chronicles = chronicles
         self.connection = connection
         self.as_of = as_of
         self._now = as_of == math.inf
         self._total: int | None = None
         self._profiles: dict[int, dict[int, float]] = {}
+
+    def chronicle(self) -> AbstractContextManager[Chronicle | None]:
+        """Lend the same work in memory for one question; None where it is not held, or not yet."""
+        return nullcontext() if self._chronicles is None else self._chronicles(self)
 
     def file(self, path: str) -> FileView | None:
         """Return the file that `path` meant at this moment, old names included."""
@@ -255,7 +269,7 @@ class View:
         counted = self.connection.execute("SELECT value FROM meta WHERE key = 'parts'").fetchone()
         if counted[0] > 0:
             more = "SELECT seq, occasion FROM observation WHERE occasion IN ({}) AND seq != occasion"
-            parts.update(self._chunked(f"{more} ORDER BY at, id", parts))
+            parts.update(self._chunked(f"{more} ORDER BY at, seq", parts))
         return parts
 
     def profiles(self, files: Iterable[int]) -> dict[int, dict[int, float]]:

@@ -22,7 +22,9 @@ from graphmem.landing import Landing, Landings
 from graphmem.ledger import Ledger
 from graphmem.model import Observation
 from graphmem.occasions import Turn, count_alone, count_turn, pairs_up, parts_of, turns_of
+from graphmem.task_words import task_words
 from graphmem.text import index_text
+from graphmem.tide import Reach
 from graphmem.word_rows import drop_unused, insert_words, intern, remove_words
 from inference.cochange import MAX_SIZE
 from inference.lineage import Change, Mention
@@ -102,7 +104,10 @@ def project(
         told_anew = "SELECT seq FROM observation WHERE seq IN ({})"
         leaving = forgotten + [seq for (seq,) in chunked(connection, told_anew, (e.seq for e in ordered))]
         turns = turns_of(connection, leaving) | _turns_joined(connection, ordered)
-        freshness.around({*leaving, *parts_of(connection, turns)})
+        affected = {*leaving, *parts_of(connection, turns)}
+        freshness.around(affected)
+        reach = Reach(connection)
+        reach.note(affected)
         landing = Landing(connection)
         landing.note(leaving, turns)
         traces = _take_out(connection, leaving)
@@ -117,7 +122,10 @@ def project(
         unused = _sweep(connection, traces)
         freshness.disturbed(genealogy.disturbance)
         freshness.vanished(unused)
-        freshness.around({*(entry.seq for entry in ordered), *landed.now, *parts_of(connection, turns)})
+        affected = {*(entry.seq for entry in ordered), *landed.now, *parts_of(connection, turns)}
+        freshness.around(affected)
+        reach.note({*affected, *told})
+        reach.mark()
         if removals:
             freshness.reload()
             _wipe(connection)
@@ -203,6 +211,9 @@ def _put_in(connection: sqlite3.Connection, entries: Sequence[Entry], leaving: S
         "INSERT INTO text (rowid, title, body, concepts, paths) VALUES (?, ?, ?, ?, ?)",
         [(entry.seq, *_texts(entry.observation)) for entry in entries],
     )
+    connection.executemany(
+        "INSERT INTO task VALUES (?, ?)", [(entry.seq, _task(entry.observation)) for entry in entries]
+    )
     return genealogy
 
 
@@ -232,6 +243,10 @@ def _texts(observation: Observation) -> tuple[str, str, str, str]:
     )
 
 
+def _task(observation: Observation) -> str:
+    return " ".join(task_words(f"{observation.title}\n{observation.intent}"))
+
+
 class _Traces(NamedTuple):
     """What may be used by nothing any more: rows of sessions and actors, nodes of concepts and contracts."""
 
@@ -247,6 +262,7 @@ def _take_out(connection: sqlite3.Connection, numbers: Sequence[int]) -> _Traces
     words = remove_words(connection, numbers)
     keys = [(seq,) for seq in numbers]
     connection.executemany("DELETE FROM text WHERE rowid = ?", keys)
+    connection.executemany("DELETE FROM task WHERE seq = ?", keys)
     remove_facts(connection, numbers)
     connection.executemany("DELETE FROM observation WHERE seq = ?", keys)
     _count(connection, "observations", -len(rows))

@@ -8,7 +8,7 @@ files, sessions, actors and concepts are the caller's.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from inference.activity import busyness, cooled
@@ -39,11 +39,11 @@ class State(NamedTuple):
 class Step(NamedTuple):
     """One observation; the parts of a turn are steps of one `occasion`, the number of the first.
 
-    `size` is how many files the occasion changed, 0 for a later part and for what changed none, and
-    `NO_PAIR_SIZE` where it links nothing. `edited` and `read` hold each file where it counts for the
-    occasion, once in all its parts. `words` are the distinct words it was told with, `concepts` pairs of
-    concept and weight, `states` what it did to names. `committed`: a history recorded it. `branch` is 0
-    where it is not known.
+    `size` is how many files the occasion changed, 0 for a later part and for what changed none. It `links`
+    nothing when it is bulk work or a snapshot; a size of `NO_PAIR_SIZE` says the same. `edited` and `read`
+    hold each file where it counts for the occasion, once in all its parts. `words` are the distinct words it
+    was told with, `concepts` pairs of concept and weight, `states` what it did to names. `committed`: a
+    history recorded it. `branch` is 0 where it is not known.
     """
 
     key: int
@@ -59,6 +59,7 @@ class Step(NamedTuple):
     states: tuple[State, ...] = ()
     committed: bool = True
     branch: int = 0
+    links: bool = True
 
 
 class Trail:
@@ -80,10 +81,10 @@ class Trail:
 
 
 class _Done(NamedTuple):
-    """What has to be known to take a step out again: what was there before it."""
+    """What has to be known to take a step out again: what was there before it; no place: it was early."""
 
     step: Step
-    place: int
+    place: int | None
     before: Occasion | None
     told: tuple[str, ...]
     names: tuple[State, ...]
@@ -119,6 +120,7 @@ class Chronicle:
         self._uses: dict[int, int] = {}
         self._committed: list[int] = []
         self._branches: list[int] = []
+        self._early: dict[int, list[Step]] = {}
 
     def __len__(self) -> int:
         return len(self._done)
@@ -126,65 +128,81 @@ class Chronicle:
     # ---- in and out ------------------------------------------------------------------------------
 
     def push(self, step: Step) -> None:
-        """Add a step that is later than all others: by time, then by number."""
+        """Add a step that is later than all others: by time, then by number.
+
+        A later part may come before the first, whose files are its own then: what it changed and read is left
+        out.
+        """
         names = tuple(self._set_state(state) for state in step.states)
         place = self._places.get(step.occasion)
         before = None if place is None else self.occasions[place]
         told: tuple[str, ...] = ()
-        if place is None:
-            place = self._begin(step)
-        elif before is not None:
+        if place is not None and before is not None:
             told = self.told[place]
             self._extend(place, before, step)
-        self._committed[place] += step.committed
-        for file in step.edited:
-            trail = self._trail(file)
-            insort(trail.edits, place)
-            trail.times.append(step.at)
-            trail.heat = None
-            if self.occasions[place].size != NO_PAIR_SIZE:
-                insort(trail.touched, place)
-        for file in step.read:
-            trail = self._trail(file)
-            insort(trail.reads, place)
-            if self.occasions[place].size != NO_PAIR_SIZE:
-                insort(trail.touched, place)
-        for concept, weight in step.concepts:
-            self._concepts[place][concept] = weight
+        elif step.key == step.occasion:
+            place = self._begin(step)
+        if place is None:
+            self._early.setdefault(step.occasion, []).append(step)
+        else:
+            self._committed[place] += step.committed
+            self._concepts[place] = _with(self._concepts[place], step.concepts)
+            self._put_in(step, place)
+        for concept, _ in step.concepts:
             self._uses[concept] = self._uses.get(concept, 0) + 1
-        self.words.add(len(self._done), step.words, step.edited)
-        self._count_along(step.edited, 1)
         self._done.append(_Done(step, place, before, told, names))
 
     def pop(self) -> Step:
         """Take out the last step and return it; raises IndexError when there is none."""
         step, place, before, told, names = self._done.pop()
+        for concept, _ in step.concepts:
+            self._uses[concept] -= 1
+        if place is None:
+            self._early[step.occasion].pop()
+        else:
+            self._take_out(step, place)
+            self._committed[place] -= step.committed
+            for concept, _ in step.concepts:
+                del self._concepts[place][concept]
+            if before is None:
+                self._unbegin(step)
+            else:
+                self.occasions[place], self.told[place] = before, told
+        for state in reversed(names):
+            self._set_state(state)
+            trail = self.files[state.file]
+            if not (trail.path or trail.edits or trail.reads):
+                del self.files[state.file]
+        return step
+
+    def _put_in(self, step: Step, place: int) -> None:
+        links = self.occasions[place].size != NO_PAIR_SIZE
+        for file in step.edited:
+            trail = self._trail(file)
+            insort(trail.edits, place)
+            trail.times.append(step.at)
+            trail.heat = None
+        for file in step.read:
+            insort(self._trail(file).reads, place)
+        if links:
+            for file in (*step.edited, *step.read):
+                self.files[file].touched.append(place)
+        self.words.add(len(self._done), step.words, step.edited)
+        self._count_along(step.edited, 1)
+
+    def _take_out(self, step: Step, place: int) -> None:
         self._count_along(step.edited, -1)
         self.words.take_out(len(self._done), step.words, step.edited)
-        for concept, _ in step.concepts:
-            del self._concepts[place][concept]
-            self._uses[concept] -= 1
-        self._committed[place] -= step.committed
-        pairs = self.occasions[place].size != NO_PAIR_SIZE
+        if self.occasions[place].size != NO_PAIR_SIZE:
+            for file in (*step.edited, *step.read):
+                self.files[file].touched.pop()
         for file in step.edited:
             trail = self.files[file]
             _remove(trail.edits, place)
             trail.times.pop()
             trail.heat = None
-            if pairs:
-                _remove(trail.touched, place)
         for file in step.read:
-            trail = self.files[file]
-            _remove(trail.reads, place)
-            if pairs:
-                _remove(trail.touched, place)
-        if before is None:
-            self._unbegin(step)
-        else:
-            self.occasions[place], self.told[place] = before, told
-        for state in reversed(names):
-            self._set_state(state)
-        return step
+            _remove(self.files[file].reads, place)
 
     def last(self) -> Step | None:
         """Return the last step, None when there is none."""
@@ -196,15 +214,15 @@ class Chronicle:
 
     def _begin(self, step: Step) -> int:
         place = len(self.occasions)
-        links = step.size != NO_PAIR_SIZE
+        links = step.links and step.size != NO_PAIR_SIZE
         edited, read = (step.edited, step.read) if links else ((), ())
-        self.occasions.append(
-            Occasion(step.occasion, step.at, step.session, step.actor, step.size, edited, read)
-        )
+        size = step.size if links else NO_PAIR_SIZE
+        self.occasions.append(Occasion(step.occasion, step.at, step.session, step.actor, size, edited, read))
         self.told.append(step.words)
         self._places[step.occasion] = place
-        self._concepts.append({})
-        self._committed.append(0)
+        early = self._early.get(step.occasion, ())
+        self._concepts.append(_with({}, [concept for part in early for concept in part.concepts]))
+        self._committed.append(sum(part.committed for part in early))
         self._branches.append(step.branch)
         if step.size > 0:
             self.sessions.setdefault(step.session, []).append(place)
@@ -354,9 +372,10 @@ class Chronicle:
         """Return the branch an occasion was made on, 0 where it is not known."""
         return self._branches[place]
 
-    def mapped(self) -> Mapping[int, int]:
-        """Return the place of each occasion by its number."""
-        return self._places
+
+def _with(concepts: dict[int, float], more: Sequence[tuple[int, float]]) -> dict[int, float]:
+    """Return concepts with more of them, in order of their numbers: sums of floats depend on the order."""
+    return dict(sorted((*concepts.items(), *more))) if concepts and more else concepts | dict(more)
 
 
 def _remove(places: list[int], place: int) -> None:
