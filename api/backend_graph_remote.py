@@ -45,6 +45,7 @@ class RemoteGraph:
                 "direction": decision.direction,
                 "note": decision.note,
                 "by": decision.by,
+                "as_proposed": decision.as_proposed,
             }
             for decision in decisions
         ]

@@ -40,11 +40,14 @@ class VerdictIn(Body):
     direction: Direction | None = Field(default=None, description="forward: `from` depends on `to`")
     note: Note = ""
     by: By = Field(default="", description="who decided")
+    as_proposed: bool = Field(default=False, description="confirm with the proposed relation and direction")
 
     def decision(self, edge: str) -> Decision:
         """Return what was decided about `edge`."""
         kind = VerdictKind(self.verdict)
-        return Decision(edge, kind, self.relation, self.direction, self.note, self.by)
+        return Decision(
+            edge, kind, self.relation, self.direction, self.note, self.by, as_proposed=self.as_proposed
+        )
 
 
 class VerdictOnIn(VerdictIn):

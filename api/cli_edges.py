@@ -6,6 +6,7 @@ It is not the look of an edge (`api.edge_view`), nor the questions that walk edg
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -178,19 +179,22 @@ def _verdict_options(command: Callable[..., None]) -> Callable[..., None]:
     type=click.Choice(Direction, case_sensitive=False),
     help="forward: the first end to the second (default); backward: the second to the first; or both.",
 )
+@click.option("--as-proposed", is_flag=True, help="Take the relation and direction that are proposed.")
 @_verdict_options
 def confirm_command(
     invocation: Invocation,
     edges: tuple[str, ...],
     relation: Relation | None,
     direction: Direction | None,
+    as_proposed: bool,
     note: str,
     by: str | None,
 ) -> None:
     """Say that edges are right; of several, either all are confirmed or none."""
-    if direction is not None and relation is None:
+    if direction is not None and relation is None and not as_proposed:
         raise click.UsageError("--direction needs a --relation, such as --relation depends_on.")
-    _judge(invocation, edges, VerdictKind.CONFIRM, note, by, relation, direction)
+    said = Decision("", VerdictKind.CONFIRM, relation, direction, as_proposed=as_proposed)
+    _judge(invocation, edges, said, note, by)
 
 
 @click.command(
@@ -201,7 +205,7 @@ def confirm_command(
 @_verdict_options
 def reject_command(invocation: Invocation, edges: tuple[str, ...], note: str, by: str | None) -> None:
     """Say that edges are wrong; one returns only after its evidence has doubled, and then says so."""
-    _judge(invocation, edges, VerdictKind.REJECT, note, by)
+    _judge(invocation, edges, Decision("", VerdictKind.REJECT), note, by)
 
 
 @click.command(
@@ -212,7 +216,7 @@ def reject_command(invocation: Invocation, edges: tuple[str, ...], note: str, by
 @_verdict_options
 def undo_command(invocation: Invocation, edges: tuple[str, ...], note: str, by: str | None) -> None:
     """Take back the last verdict on edges that still counts; again, the one before."""
-    _judge(invocation, edges, VerdictKind.UNDO, note, by)
+    _judge(invocation, edges, Decision("", VerdictKind.UNDO), note, by)
 
 
 @click.command(
@@ -223,23 +227,15 @@ def undo_command(invocation: Invocation, edges: tuple[str, ...], note: str, by: 
 @_verdict_options
 def retire_command(invocation: Invocation, edges: tuple[str, ...], note: str, by: str | None) -> None:
     """Say that edges held once and no longer do; only undo brings one back."""
-    _judge(invocation, edges, VerdictKind.RETIRE, note, by)
+    _judge(invocation, edges, Decision("", VerdictKind.RETIRE), note, by)
 
 
-def _judge(
-    invocation: Invocation,
-    edges: tuple[str, ...],
-    verdict: VerdictKind,
-    note: str,
-    by: str | None,
-    relation: Relation | None = None,
-    direction: Direction | None = None,
-) -> None:
+def _judge(invocation: Invocation, edges: tuple[str, ...], said: Decision, note: str, by: str | None) -> None:
     name = invocation.user() if by is None else by
     with invocation.backend() as backend:
         slug = invocation.choose(backend).slug
         ids = dict.fromkeys(_edge_id(backend, slug, edge) for edge in edges)
-        decisions = [Decision(id, verdict, relation, direction, note, name) for id in ids]
+        decisions = [replace(said, edge=id, note=note, by=name) for id in ids]
         found = backend.graph.judge(slug, decisions)
     _answer_judged(invocation, found)
 

@@ -43,6 +43,14 @@ def relation_words(relation: str) -> str:
     return _RELATIONS.get(relation, relation)
 
 
+def guess_words(edge: Shape) -> str:
+    """Return what is proposed, with its cue: `perhaps the first tests the second: a is named after b`."""
+    guess = {"relation": edge["proposed_relation"], "direction": edge["proposed_direction"]}
+    ends = ("the first", "the second") if guess["direction"] else ("one", "the other")
+    said = statement(guess | {"direction": guess["direction"] or "forward"}, *ends)
+    return f"Perhaps {said}: {clean(edge['proposed_because'])}"
+
+
 def statement(edge: Shape, first: str, second: str) -> str:
     """Return what an edge or a verdict says of the ends `first` and `second`, such as `a depends on b`."""
     verb = relation_words(edge["relation"]) if edge["relation"] else ""
@@ -94,6 +102,8 @@ def show_edges(screen: Screen, page: Shape, nothing: str) -> None:
         screen.gap()
     if asked:
         screen.line("Answer with `graphmem confirm ID --relation depends_on` or `graphmem reject ID`;")
+        if any(edge["proposed_relation"] for edge in page["items"]):
+            screen.line("`graphmem confirm ID --as-proposed` takes what is proposed;")
         screen.line("`graphmem why ID` tells more.")
     if page["next_cursor"]:
         screen.line((f"There are more: add --limit {2 * len(page['items'])}", "dim"))
@@ -106,6 +116,8 @@ def _question(screen: Screen, edge: Shape) -> Text:
         text.append("\n").append_text(worded(edge["status"]))
         text.append(f", {_meaning(edge)}" if edge["relation"] else "")
     text.append(f"\n{why_words(edge['evidence'], edge['kind'])}", "dim")
+    if edge["proposed_relation"]:
+        text.append(f"\n{guess_words(edge)}")
     if edge["reason"]:
         text.append(f"\n{clean(edge['reason'])}", "yellow")
     text.append(f"\n{clean(edge['id'])}")
@@ -133,7 +145,7 @@ def show_edge(screen: Screen, edge: Shape, titles: Mapping[str, tuple[str, str]]
     if edge["relation"]:
         screen.line(f"{_meaning(edge).capitalize()}.")
     elif edge["proposed_relation"]:
-        screen.line((f"Perhaps it {relation_words(edge['proposed_relation'])} the other.", "dim"))
+        screen.line(f"{guess_words(edge)}.")
     if edge["reason"]:
         screen.line((f"{edge['reason'].rstrip('.')}.", "yellow"))
     _show_evidence(screen, edge, titles)

@@ -40,7 +40,8 @@ class EdgeOut(Shape):
 
     `probability` is P(one end is changed in the observation that changes the other), the larger of both
     ways; `value` orders the review queue; `reason` says why it is stale, or back after a rejection;
-    `similar` are the edges that ask the same question and were folded into this one.
+    `similar` are the edges that ask the same question and were folded into this one. What is proposed is a
+    guess from the names of the files, `proposed_because` its cue.
     """
 
     id: str
@@ -55,6 +56,7 @@ class EdgeOut(Shape):
     direction: graph.Direction | None
     proposed_relation: graph.Relation | None
     proposed_direction: graph.Direction | None
+    proposed_because: str | None
     evidence: EvidenceOut
     score: SignalScoresOut
     verdicts: list[VerdictOut]

@@ -115,7 +115,10 @@ class EdgeOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict as somebody gives it; a direction needs a relation, which is forward if none is given."""
+    """A verdict as somebody gives it; a direction needs a relation, which is forward if none is given.
+
+    With `as_proposed` a confirmation that names no relation takes the one proposed for the edge.
+    """
 
     edge: str
     verdict: VerdictKind
@@ -123,6 +126,7 @@ class Decision:
     direction: Direction | None = None
     note: str = ""
     by: str = ""
+    as_proposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,8 @@ class Edge:
 
     `probability` is the larger of both directions of P(one end is changed in the observation that changes
     the other); `value` is what a verdict on it is worth. `reason` says why it is stale, or back after a
-    rejection. `similar` are edges that ask the same question and were folded into this one.
+    rejection. `similar` are edges that ask the same question and were folded into this one. What is proposed
+    is a guess from the names of its files, with the cue in words, while nobody said what the edge means.
     """
 
     id: str
@@ -175,6 +180,7 @@ class Edge:
     direction: Direction | None = None
     proposed_relation: Relation | None = None
     proposed_direction: Direction | None = None
+    proposed_because: str | None = None
     verdicts: tuple[Verdict, ...] = ()
     reason: str | None = None
     similar: tuple[str, ...] = ()

@@ -39,6 +39,7 @@ from graphmem.graph_content import numbering
 from graphmem.identity import PathResolver
 from graphmem.opened import Opened
 from graphmem.postings import View
+from graphmem.proposals import adopted
 from graphmem.recall import modules as listed_modules
 from graphmem.recall.dependents import Reach, dependents
 from graphmem.recall.edges import Edges
@@ -115,11 +116,12 @@ class ProjectGraph:
         """
         with self._access.use() as files:
             self._refresh_whole(files)
-            now = self._access.clock()
-            ids = self._access.ask(
-                lambda view, files: decide(files.journal.ledger, view.connection, decisions, now)
-            )
-            return self._settled(files, ids)
+
+            def write(view: View, files: Opened) -> Sequence[str]:
+                whole = adopted(decisions, self._edges(view, files).by_ids)
+                return decide(files.journal.ledger, view.connection, whole, self._access.clock())
+
+            return self._settled(files, self._access.ask(write))
 
     def declare(self, declarations: Sequence[Declaration]) -> tuple[Edge, ...]:
         """Declare edges, all or none, and return them; features and contracts may be new.

@@ -15,6 +15,7 @@ from graphmem.graph import Direction, Edge, EdgeKind, EdgeStatus, Node, Origin, 
 from graphmem.ledger import Ledger
 from graphmem.model import Evidence, SignalScores
 from graphmem.postings import View
+from graphmem.proposals import NOTHING_PROPOSED, proposed
 from graphmem.recall.rows import EdgeRows, TableRows
 from graphmem.record import storable
 from graphmem.references import Missing, References, none_missing
@@ -23,6 +24,7 @@ _LEAST_SHARED = 3
 _NEAR = 12
 _OFFERED = 3
 _SHOWN_LENGTH = 80
+_ASKED = (EdgeStatus.CANDIDATE, EdgeStatus.CONFIRMED)
 
 
 class Edges:
@@ -130,6 +132,8 @@ def _edge(
     verdicts: tuple[Verdict, ...],
     similar: tuple[str, ...],
 ) -> Edge:
+    asked = row.relation is None and row.status in _ASKED
+    guess = proposed(*ends) if asked else NOTHING_PROPOSED
     return Edge(
         id=row.id,
         kind=EdgeKind(row.kind),
@@ -144,6 +148,9 @@ def _edge(
         updated_at=row.updated_at,
         relation=None if row.relation is None else Relation(row.relation),
         direction=None if row.direction is None else Direction(row.direction),
+        proposed_relation=guess.relation,
+        proposed_direction=guess.direction,
+        proposed_because=guess.because,
         verdicts=verdicts,
         reason=row.reason,
         similar=similar,

@@ -14,7 +14,7 @@ import pytest
 EVERY_STATUS = "candidate,confirmed,rejected,stale,retired"
 EDGE_FIELDS = {
     "id", "kind", "from", "to", "status", "origin", "probability", "value", "relation", "direction",
-    "proposed_relation", "proposed_direction", "evidence", "score", "verdicts", "updated_at",
+    "proposed_relation", "proposed_direction", "proposed_because", "evidence", "score", "verdicts", "updated_at",
 }  # fmt: skip
 TOKEN, SESSION = "src/auth/token.ts", "src/checkout/session.ts"
 CONFIRM = {"verdict": "confirm", "relation": "depends_on", "direction": "forward", "by": "mei"}
