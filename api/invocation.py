@@ -96,6 +96,7 @@ class Invocation:
         from api.connection import connect
 
         settings = self.settings()
+        settings.apply()
         return connect(settings.home, settings.ignore)
 
     def choose(self, backend: Backend) -> ChosenProject:

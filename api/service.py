@@ -220,6 +220,7 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
     home = Home(settings.home)
     home.prepare()
     refuse_second(home)
+    settings.apply()
     # A question lets go of the interpreter at each look into a file; beside work in the background it would
     # wait for it 5 ms, the usual interval, each time again.
     sys.setswitchinterval(_SWITCH_SECONDS)

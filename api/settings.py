@@ -33,7 +33,7 @@ class Settings(BaseSettings):
 
     `ignore` are globs, in the manner of gitignore, of files that get no edges; `open_graphs` is how many
     projects with their graphs are kept open at once. `hold` lets a very strong note hold an edit once;
-    `disabled` switches capture and notes off.
+    `disabled` switches capture and notes off, `ranker = false` the ranking model: the closed form ranks.
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="ignore", frozen=True)
@@ -45,6 +45,7 @@ class Settings(BaseSettings):
     open_graphs: int = Field(default=16, ge=1, le=256, description="a number from 1 to 256")
     hold: bool = Field(default=False, description="true or false")
     disabled: bool = Field(default=False, description="true or false")
+    ranker: bool = Field(default=True, description="true or false")
 
     @classmethod
     def load(cls, home: str | os.PathLike[str] | None = None, port: int | None = None) -> Self:
@@ -64,6 +65,13 @@ class Settings(BaseSettings):
             raise InvalidInputError(
                 f"{chosen / CONFIG_NAME} can't be read as TOML ({error}): correct or remove it.", "config"
             ) from error
+
+    def apply(self) -> None:
+        """Let this process do what no argument carries to where it is done: rank without a model."""
+        if not self.ranker:
+            from graphmem.ranking_model import switch
+
+            switch(False)
 
     @classmethod
     def settings_customise_sources(

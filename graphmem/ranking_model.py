@@ -25,11 +25,14 @@ from graphmem.ranking_card import (
     read_card,
     read_model,
 )
+from inference.features import COLUMNS, TASK_COLUMNS
 
 log = logging.getLogger(__name__)
 
 FOLDER = Path(__file__).parent / "ranker"
 """Where the models are that came with this package."""
+PRESENT = Columns(COLUMNS, TASK_COLUMNS)
+"""The columns that the features have now."""
 _TRIALS = 8
 _QUIET = 4
 """The library's level at which only what ends the process is printed: everything else is raised, too."""
@@ -50,17 +53,17 @@ class RankingModel:
         self._chance = chance
 
     @staticmethod
-    def load(expected: Columns, folder: Path | None = None) -> RankingModel | None:
+    def load(folder: Path | None = None, expected: Columns | None = None) -> RankingModel | None:
         """Return the models of a folder, by default those that came with the package, or None.
 
         They are loaded once for a process. None where they are switched off, missing, damaged, of another
         version or made for other columns, or can't be run here; a fault is logged once for a process.
 
         Args:
-            expected: the columns that the features have now.
             folder: where the card and the models lie.
+            expected: the columns that the features have, by default those that they have now.
         """
-        return _LOADED.model(folder or FOLDER, expected)
+        return _LOADED.model(folder or FOLDER, expected or PRESENT)
 
     def columns(self, with_task: bool) -> tuple[str, ...]:
         """Return the names of the columns that `order` and `chance` take, in their order."""
@@ -152,7 +155,7 @@ def _library() -> ModuleType:
     return library
 
 
-def open_model(expected: Columns, folder: Path) -> RankingModel:
+def open_model(folder: Path, expected: Columns) -> RankingModel:
     """Return the models of a folder, checked anew at each call.
 
     Raises:
@@ -210,7 +213,7 @@ class _Loaded:
 
     def _load(self, folder: Path, expected: Columns) -> RankingModel | str:
         try:
-            return open_model(expected, folder)
+            return open_model(folder, expected)
         except UnusableModelError as fault:
             reason = (
                 f"The ranking model in {folder} can't be used because {fault.cause}, so the closed form"
@@ -230,6 +233,6 @@ def switch(on: bool) -> None:
     _LOADED.wanted = on
 
 
-def why_absent(expected: Columns, folder: Path | None = None) -> str | None:
-    """Return why there is no model, in one sentence with the remedy, or None where there is one."""
-    return _LOADED.reason(folder or FOLDER, expected)
+def why_absent(folder: Path | None = None, expected: Columns | None = None) -> str | None:
+    """Return why `load` gives no model, in one sentence with the remedy; None where it gives one."""
+    return _LOADED.reason(folder or FOLDER, expected or PRESENT)
