@@ -1,113 +1,123 @@
-"""Owns how an evaluation looks: GraphMem and the baselines in one table, then what warnings would have done.
+"""Owns how an evaluation looks in a terminal: ranking, warnings, honesty of probabilities, agents' sessions.
 
-It is not the replay (`graphmem.evaluation`); it takes `inference.replay.Outcome` by predictor.
+It is not the replay (`graphmem.evaluation`), nor the sentences that all forms share (`api.evaluation_words`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from rich.text import Text
 
-from api.screen import Screen, counted, percent
-from inference.metrics import WarningTally
+from api.evaluation_words import (
+    BASELINE_REMARK,
+    COLUMN_REMARK,
+    QUESTION,
+    SESSION_REMARK,
+    TITLE_REMARK,
+    WITH_TITLE,
+    advice,
+    alert_rows,
+    asked,
+    calibration,
+    difference,
+    figure,
+    lead,
+    remarks,
+    session_rows,
+    session_words,
+)
+from api.screen import Screen, percent
+from graphmem.evaluation import GRAPHMEM, Evaluation
+from graphmem.session_evaluation import SessionEvaluation
 from inference.replay import Outcome
 
-Outcomes = Mapping[str, Outcome]
-
-_TOLD_APART = frozenset({"scores", "warnings", "given"})
+_BAR = 24
 
 
-def plain(outcomes: Outcomes) -> dict[str, Any]:
-    """Return the figures of all predictors as plain data."""
-    return {name: _plain_outcome(outcome) for name, outcome in outcomes.items()}
-
-
-def _plain_outcome(outcome: Outcome) -> dict[str, Any]:
-    return {
-        **{name: value for name, value in asdict(outcome).items() if name not in _TOLD_APART},
-        "scores": None if outcome.scores is None else asdict(outcome.scores),
-        "warnings": [_plain_tally(tally) for tally in outcome.warnings],
-        "given": None if outcome.given is None else _plain_tally(outcome.given),
-    }
-
-
-def _plain_tally(tally: WarningTally) -> dict[str, Any]:
-    return {
-        "threshold": tally.threshold,
-        "alerts_per_100": tally.alerts_per_100,
-        "precision": tally.precision,
-        "day_precision": tally.day_precision,
-        "recall": tally.recall,
-        "single_alarms": tally.single_alarms,
-    }
-
-
-def show_evaluation(screen: Screen, outcomes: Outcomes, *, location: str, intent: bool) -> None:
-    """Print the ranking table and the warnings table, or one sentence when there was nothing to ask."""
-    first = next(iter(outcomes.values()))
+def show_evaluation(screen: Screen, evaluation: Evaluation, *, location: str) -> None:
+    """Print all tables, or the reason why there are none."""
+    ours = evaluation.outcomes[GRAPHMEM]
     screen.line(screen.path(location, screen.width, "bold"))
-    if first.scores is None:
-        screen.line("Too little history to measure: no commit changes two or more files that existed before.")
-        return
-    words = "with the task's words" if intent else "without the task's words"
-    asked = f"{counted(first.queries, 'question')} about the last {counted(first.lines, 'change')}"
-    screen.line((f"{asked} of several files, {words}; each asked before its answer was told", "dim"))
-    screen.heading("Which other files change? Right answers in the order given")
-    screen.table(("predictor", ">MAP", ">hit@1", ">hit@5", ">recall@10"), _ranking_rows(outcomes), fold=0)
-    threshold = first.warnings[-1].threshold
-    screen.heading(f"If everything at or above {percent(threshold)} had been an alert")
+    if ours.scores is not None:
+        screen.line((asked(evaluation), "dim"))
+    for remark in remarks(evaluation):
+        screen.line((remark, "yellow"))
+    if ours.scores is not None:
+        _show_ranking(screen, evaluation)
+        _show_warnings(screen, evaluation)
+        _show_reliability(screen, ours)
+    if evaluation.sessions is not None:
+        _show_sessions(screen, evaluation.sessions)
+
+
+def _show_ranking(screen: Screen, evaluation: Evaluation) -> None:
+    screen.heading(QUESTION)
+    rows: list[tuple[str, ...]] = []
+    for name, outcome in evaluation.outcomes.items():
+        rows += _ranking(name, outcome)
+        if outcome.worded is not None:
+            rows += _ranking(f"  {WITH_TITLE}", outcome.worded)
+    screen.table(("predictor", ">MAP", ">hit@1", ">hit@5", ">recall@10"), rows, fold=0)
+    screen.gap()
+    screen.line(f"GraphMem less ROSE, MAP: {difference(lead(evaluation))} in 95 of 100 cases")
+    screen.line((TITLE_REMARK, "dim"))
+    screen.line((BASELINE_REMARK, "dim"))
+
+
+def _ranking(name: str, outcome: Outcome) -> list[tuple[str, ...]]:
+    scores = outcome.scores
+    if scores is None:
+        return []
+    shown = (scores.average_precision, scores.hit_1, scores.hit_5, scores.recall_10)
+    return [(name, *map(figure, shown))]
+
+
+def _show_warnings(screen: Screen, evaluation: Evaluation) -> None:
+    screen.heading("If everything from a probability on had been an alert")
+    rows: list[tuple[str, ...]] = []
+    before = ""
+    for row in alert_rows(evaluation.outcomes):
+        tally = row.tally
+        shown = (tally.precision, tally.day_precision, tally.recall, tally.single_alarms)
+        name = "" if row.name == before else row.name
+        rows.append((name, row.since, f"{tally.alerts_per_100:.1f}", *map(figure, shown)))
+        before = row.name
+    headings = ("predictor", ">from", ">in 100 edits", ">right", ">in 24 h", ">found", ">alone")
+    screen.table(headings, rows, fold=0)
+    screen.gap()
+    screen.line(advice(evaluation))
+    screen.line((COLUMN_REMARK, "dim"))
+
+
+def _show_reliability(screen: Screen, outcome: Outcome) -> None:
+    screen.heading("When GraphMem says a probability, how often does it come true?")
+    rows = [
+        (
+            f"{percent(each.said)}",
+            f"{percent(each.came_true)}",
+            f"{each.entries:,}",
+            _bar(each.came_true, each.said),
+        )
+        for each in outcome.bins
+    ]
+    screen.table((">said", ">came true", ">entries", "came true (█) and said (│)"), rows)
+    screen.gap()
+    screen.line(calibration(outcome))
+
+
+def _bar(came_true: float, said: float) -> Text:
+    """Return a bar of what came true with a mark where it should end."""
+    cells = ["█" if (cell + 0.5) / _BAR <= came_true else "·" for cell in range(_BAR)]
+    cells[min(_BAR - 1, int(said * _BAR))] = "│"
+    return Text("".join(cells))
+
+
+def _show_sessions(screen: Screen, sessions: SessionEvaluation) -> None:
+    screen.heading("Agents' sessions: what is edited later?")
+    screen.line((session_words(sessions), "dim"))
     screen.table(
-        ("predictor", ">alerts in 100 edits", ">right", ">right in 24 h", ">found", ">needless"),
-        _warning_rows(outcomes),
+        ("predictor", ">R@10", ">MAP", ">unread", ">at reads", "difference of R@10"),
+        session_rows(sessions),
         fold=0,
     )
     screen.gap()
-    screen.line(
-        (
-            "right: files named that did change. found: files that changed and were named. "
-            "needless: edits of one file alone that drew an alert. "
-            "notes: what is really told, from the threshold that the history's own past gives.",
-            "dim",
-        )
-    )
-
-
-def _ranking_rows(outcomes: Outcomes) -> list[tuple[str, ...]]:
-    return [
-        (
-            name,
-            _figure(outcome.scores.average_precision),
-            _figure(outcome.scores.hit_1),
-            _figure(outcome.scores.hit_5),
-            _figure(outcome.scores.recall_10),
-        )
-        for name, outcome in outcomes.items()
-        if outcome.scores is not None
-    ]
-
-
-def _warning_rows(outcomes: Outcomes) -> list[tuple[str, ...]]:
-    """Return a row for each predictor at one threshold, then one for the notes of who decides by itself."""
-    at_one = [(name, outcome.warnings[-1]) for name, outcome in outcomes.items()]
-    by_itself = [
-        (f"notes at {percent(outcome.given.threshold)}", outcome.given)
-        for outcome in outcomes.values()
-        if outcome.given is not None
-    ]
-    return [
-        (
-            name,
-            f"{tally.alerts_per_100:.1f}",
-            _figure(tally.precision),
-            _figure(tally.day_precision),
-            _figure(tally.recall),
-            _figure(tally.single_alarms),
-        )
-        for name, tally in (*at_one, *by_itself)
-    ]
-
-
-def _figure(share: float | None) -> str:
-    """Return a share to three digits as papers print it (.476), or a dash where there is none."""
-    return "-" if share is None else f"{share:.3f}".removeprefix("0")
+    screen.line((SESSION_REMARK, "dim"))

@@ -18,10 +18,14 @@ PATIENCE = 1.0
 
 
 class ProgressBar:
-    """Call it with (done, total or None) as often as wanted; it shows itself after `PATIENCE` seconds."""
+    """Call it with (done, total or None) as often as wanted; it shows itself after `PATIENCE` seconds.
 
-    def __init__(self, words: str) -> None:
+    `in_percent` is for what has no unit that a person would count.
+    """
+
+    def __init__(self, words: str, *, in_percent: bool = False) -> None:
         self._words = words
+        self._in_percent = in_percent
         self._started = time.monotonic()
         self._shown: tuple[Progress, TaskID] | None = None
         self._wanted = sys.stderr.isatty()
@@ -45,12 +49,19 @@ class ProgressBar:
 
     def _show(self) -> tuple[Progress, TaskID]:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
 
         progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
-            MofNCompleteColumn(),
+            TaskProgressColumn() if self._in_percent else MofNCompleteColumn(),
             TimeRemainingColumn(compact=True),
             console=Console(stderr=True),
             transient=True,

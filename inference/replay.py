@@ -23,8 +23,10 @@ from inference.metrics import (
     THRESHOLDS,
     Bin,
     Calibration,
+    Interval,
     RankingScores,
     WarningTally,
+    bootstrap,
     mean_scores,
     rank_scores,
 )
@@ -103,6 +105,7 @@ class Outcome:
     `queries` of `lines` that changed several files were asked, and `singles` about edits of one file alone;
     the test period holds `of` questions of both kinds. `given` are the warnings of one that decides by
     itself, its threshold the last one; None for others. `worded` is the same with the task's words told.
+    `precisions` are the average precisions of the lines, in order.
     """
 
     scores: RankingScores | None
@@ -116,6 +119,7 @@ class Outcome:
     given: WarningTally | None = None
     of: int = 0
     worded: Outcome | None = None
+    precisions: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,4 +345,10 @@ def _outcome(record: _Record, of: int) -> Outcome:
         warnings=tuple(record.warnings),
         given=record.given,
         of=of,
+        precisions=tuple(scores.average_precision for scores in per_line),
     )
+
+
+def advantage(one: Outcome, other: Outcome) -> Interval | None:
+    """Return MAP of one predictor less that of another on the same lines, None without lines."""
+    return bootstrap([a - b for a, b in zip(one.precisions, other.precisions, strict=True)])

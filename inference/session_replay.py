@@ -134,6 +134,7 @@ def replay_sessions(
     predictors: Mapping[str, SessionPredictor],
     progress: Callable[[int, int], None] | None = None,
     *,
+    at_most: int | None = None,
     with_task: bool = False,
 ) -> dict[str, list[SessionScores]]:
     """Run the predictors side by side and return each one's scores, a row a session, the same for all.
@@ -143,10 +144,12 @@ def replay_sessions(
         commits: in any order.
         predictors: those to be asked, by name.
         progress: told `(done, total)` in sessions.
+        at_most: ask about so many sessions, evenly drawn from all that can be asked about; None for all.
         with_task: tell what the session was to do, where that is known.
     """
     rows: dict[str, list[SessionScores]] = {name: [] for name in predictors}
     ordered = sorted(sessions, key=lambda session: session.began)
+    asked = _drawn([session for session in ordered if len(first_edits(session)) >= SMALLEST], at_most)
     known: set[str] = set()
     telling = _telling(sessions, commits)
     waiting = next(telling, None)
@@ -156,12 +159,20 @@ def replay_sessions(
             for predictor in predictors.values():
                 predictor.observe(waiting)
             waiting = next(telling, None)
-        if len(first_edits(session)) >= SMALLEST:
+        if session.name in asked:
             for name, predictor in predictors.items():
                 rows[name].append(_asked(session, predictor, known, with_task=with_task))
         if progress is not None:
             progress(number + 1, len(ordered))
     return rows
+
+
+def _drawn(sessions: Sequence[Session], at_most: int | None) -> frozenset[str]:
+    count = len(sessions)
+    if at_most is None or count <= at_most:
+        return frozenset(session.name for session in sessions)
+    places = ((place + 1) * at_most // count > place * at_most // count for place in range(count))
+    return frozenset(session.name for session, kept in zip(sessions, places, strict=True) if kept)
 
 
 def _telling(sessions: Sequence[Session], commits: Sequence[Commit]) -> Iterator[Session | Commit]:
