@@ -23,10 +23,12 @@ from inference.chronicle import Chronicle
 
 WINDOW = 50_000
 """So many of the latest observations are held."""
-AT_ONCE = 5_000
+AT_ONCE = 2_000
 """More than these are read in the background, while questions are answered without."""
 
 _MARKS = 1_000
+_SLICE = 20
+_REST = 0.001
 _NOTHING = Tide(-1, 0)
 
 Views = Callable[[], AbstractContextManager[View]]
@@ -95,7 +97,8 @@ class Chronicler:
         fresh = _Kept()
         try:
             with views() as view:
-                fresh.move(view, self._stopping.is_set)
+                # A rest after every few steps: whoever is asked meanwhile would wait for the interpreter.
+                fresh.move(view, lambda: self._stopping.wait(_REST))
         except GraphMemError as fault:
             log.warning("the work is not held in memory, answers are made without: %s", fault)
             return
@@ -130,19 +133,22 @@ class _Kept:
             return 0
         return count_steps(view.connection, self._common(view, tide), view.as_of, AT_ONCE + 1)
 
-    def move(self, view: View, is_stopped: Callable[[], bool] = lambda: False) -> None:
-        """Take out and read what is needed to hold exactly what the view knows, the latest `WINDOW` of it."""
+    def move(self, view: View, pause: Callable[[], bool] = lambda: False) -> None:
+        """Take out and read what is needed to hold exactly what the view knows, the latest `WINDOW` of it.
+
+        `pause` is called now and then and says whether to stop, which leaves it unfinished.
+        """
         tide = tide_of(view.connection)
         if tide == self._tide and view.as_of == self._until:
             return
         try:
-            self._follow(view, self._common(view, tide), is_stopped)
+            self._follow(view, self._common(view, tide), pause)
         except BaseException:
             self.reset()
             raise
         self._tide, self._until = tide, view.as_of
 
-    def _follow(self, view: View, common: float, is_stopped: Callable[[], bool]) -> None:
+    def _follow(self, view: View, common: float, pause: Callable[[], bool]) -> None:
         if common > self._start and not self._is_short(view):
             while (last := self.chronicle.last()) is not None and last.at > common:
                 self.chronicle.pop()
@@ -151,9 +157,9 @@ class _Kept:
             self.chronicle = Chronicle(path_words)
             self._start = start_of(view.connection, view.as_of, WINDOW)
             found = steps(view.connection, self._start, view.as_of)
-        for step in found:
+        for number, step in enumerate(found, start=1):
             self.chronicle.push(step)
-            if is_stopped():
+            if number % _SLICE == 0 and pause():
                 return
 
     def _is_short(self, view: View) -> bool:

@@ -16,7 +16,7 @@ from graphmem.database import chunked
 from inference.chronicle import State, Step
 from inference.lineage import Change
 
-_BATCH = 500
+_BATCH = 200
 _BETWEEN = "FROM observation WHERE at > ? AND at <= ?"
 _HEADS = (
     f"SELECT seq, occasion, at, session, actor, size, pairs, branch, committed {_BETWEEN} ORDER BY at, seq"
