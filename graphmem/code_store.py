@@ -62,6 +62,7 @@ class CodeStore:
             StorageError: the file can't be written.
         """
         graph = reading.graph
+        sources: list[tuple[str, str | None, str | None]]
         sources = [(path, language.value, None) for path, language in graph.read.items()]
         sources += [(path, None, reason.value) for path, reason in graph.unread.items()]
         with self._lock:

@@ -163,6 +163,7 @@ class Edge:
     the other); `value` is what a verdict on it is worth. `reason` says why it is stale, or back after a
     rejection. `similar` are edges that ask the same question and were folded into this one. What is proposed
     is a guess from the names of its files, with the cue in words, while nobody said what the edge means.
+    `seen_in_code` says whether either file imports the other, None where nobody looked; no evidence.
     """
 
     id: str
@@ -184,6 +185,7 @@ class Edge:
     verdicts: tuple[Verdict, ...] = ()
     reason: str | None = None
     similar: tuple[str, ...] = ()
+    seen_in_code: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

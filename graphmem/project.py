@@ -35,6 +35,7 @@ from graphmem.opened import Opened
 from graphmem.postings import View
 from graphmem.project_advice import ProjectAdvice
 from graphmem.project_capture import ProjectCapture
+from graphmem.project_code import ProjectCode
 from graphmem.project_graph import ProjectGraph
 from graphmem.recall import listing, survey
 from graphmem.recall.impact import impact, unfinished
@@ -54,6 +55,7 @@ class Project:
         self.id = id
         self._access = Access(id, ground, lambda: opened(self))
         self.graph = ProjectGraph(self._access)
+        self.code = ProjectCode(self._access)
         # Asked at every event of every session; only this process can change it.
         self._switches: dict[str | None, bool] = {}
         self.capture = ProjectCapture(self._access)
@@ -115,6 +117,7 @@ class Project:
             files.follower.wait(_BUSY_FOR)
             files.curator.wipe()
             files.follower.wipe()
+            files.code.forget(unseen)
 
     def captures(self, session: str | None = None) -> bool:
         """Return whether work is recorded here: the project's, and the session's where one is named."""

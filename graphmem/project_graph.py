@@ -7,18 +7,17 @@ threads.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from graphmem import refreshing
 from graphmem.access import Access, check_limit
 from graphmem.curator import GraphState
 from graphmem.database import DamageError
 from graphmem.decisions import NamedDeclaration, decide, declare
 from graphmem.errors import InvalidInputError, UnavailableError
-from graphmem.follower import PATIENCE
 from graphmem.graph import (
     Decision,
     Declaration,
@@ -82,16 +81,18 @@ class ProjectGraph:
         """
         check_limit(limit)
         chosen = where or EdgeFilter()
-        deadline = _deadline()
+        deadline = refreshing.deadline()
         with self._access.use() as files:
-            degraded = self._refresh(files, deadline) if chosen.as_of is None else None
+            degraded = refreshing.refreshed(files, deadline) if chosen.as_of is None else None
 
             def answer(view: View, files: Opened) -> EdgePage:
                 edges = self._edges(view, files, chosen.as_of)
                 node = None if chosen.node is None else self._find(edges, files, chosen.node)
                 return edge_page(edges, chosen, node, limit, cursor)
 
-            return replace(self._access.ask(answer, chosen.as_of, _left(deadline)), degraded=degraded)
+            return replace(
+                self._access.ask(answer, chosen.as_of, refreshing.left(deadline)), degraded=degraded
+            )
 
     def edge(self, id: str, as_of: float | None = None) -> Edge:
         """Return one edge with evidence, score parts and verdict history.
@@ -102,7 +103,7 @@ class ProjectGraph:
         key = storable(id)
         with self._access.use() as files:
             if as_of is None:
-                self._refresh(files, _deadline())
+                refreshing.refreshed(files, refreshing.deadline())
             return self._access.ask(lambda view, files: self._edges(view, files, as_of).edge(key), as_of)
 
     def judge(self, decisions: Sequence[Decision]) -> tuple[Edge, ...]:
@@ -296,29 +297,15 @@ class ProjectGraph:
 
     # ---- what the answers stand on --------------------------------------------------------------
 
-    def _refresh(self, files: Opened, deadline: float) -> str | None:
-        """Have the edges brought up; return what they lack when that takes too long."""
-        for _ in range(_TRIES):
-            files.follower.await_start(_left(deadline))
-            try:
-                files.curator.refresh(_left(deadline))
-            except UnavailableError as fault:
-                return str(fault)
-            except DamageError:
-                continue  # the file is built anew by now
-            break
-        behind = files.follower.behind()
-        return None if behind is None else unfinished(*behind)
-
     def _refresh_whole(self, files: Opened) -> None:
         """Have the edges brought up for a decision, which is weighed by all that speaks for an edge."""
-        self._refresh(files, _deadline())
+        refreshing.refreshed(files, refreshing.deadline())
         _check_whole(files, "decided")
 
     def _edges(self, view: View, files: Opened, as_of: float | None = None) -> Edges:
         ledger = files.journal.ledger
         if as_of is None:
-            return Edges(view, ledger, files.workspace.missing)
+            return Edges(view, ledger, files.workspace.missing, seen=files.code.seen)
         # The disk only tells of the present.
         return Edges(view, ledger, rows=self._past.moment(view, ledger).rows)
 
@@ -344,19 +331,19 @@ class ProjectGraph:
                     )
 
                 return self._access.ask(past, as_of)
-            deadline = _deadline()
-            lacks = self._refresh(files, deadline)
+            deadline = refreshing.deadline()
+            lacks = refreshing.refreshed(files, deadline)
 
             def present(store: GraphStore | None, away: str | None) -> T:
                 return self._access.ask(
                     lambda view, files: answer(self._edges(view, files), files, store, away),
-                    patience=_left(deadline),
+                    patience=refreshing.left(deadline),
                 )
 
             for _ in range(_TRIES):
                 before = self._numbering(deadline)
                 try:
-                    with files.curator.store(_left(deadline)) as store:
+                    with files.curator.store(refreshing.left(deadline)) as store:
                         found = present(store, lacks)
                 except (UnavailableError, DamageError) as fault:
                     away = str(fault)
@@ -365,26 +352,20 @@ class ProjectGraph:
                     if self._numbering(deadline) == before:
                         return found
                     away = "files got other names meanwhile; ask again in a moment"
-                if not _left(deadline):
+                if not refreshing.left(deadline):
                     break
             return present(None, away)
 
     def _numbering(self, deadline: float) -> tuple[int, int]:
-        return self._access.ask(lambda view, _: numbering(view.connection), patience=_left(deadline))
+        return self._access.ask(
+            lambda view, _: numbering(view.connection), patience=refreshing.left(deadline)
+        )
 
 
 def _check_whole(files: Opened, what: str) -> None:
     behind = files.follower.behind()
     if behind is not None:
         raise UnavailableError(f"Nothing can be {what} yet: {unfinished(*behind)}.")
-
-
-def _deadline() -> float:
-    return time.monotonic() + PATIENCE
-
-
-def _left(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())
 
 
 def _nobody(module: str) -> tuple[int, ...]:

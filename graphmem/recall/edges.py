@@ -7,11 +7,11 @@ It is not the list of edges with its order and pages (that is `queue`), nor wher
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from graphmem.edge_rows import EdgeRow, faded_rows
 from graphmem.errors import NotFoundError, UnavailableError
-from graphmem.graph import Direction, Edge, EdgeKind, EdgeStatus, Node, Origin, Relation, Verdict
+from graphmem.graph import Direction, Edge, EdgeKind, EdgeStatus, Node, NodeType, Origin, Relation, Verdict
 from graphmem.ledger import Ledger
 from graphmem.model import Evidence, SignalScores
 from graphmem.postings import View
@@ -27,6 +27,14 @@ _SHOWN_LENGTH = 80
 _ASKED = (EdgeStatus.CANDIDATE, EdgeStatus.CONFIRMED)
 
 
+Seen = Callable[[str, str], bool | None]
+
+
+def never_looked(one: str, other: str) -> bool | None:
+    """Return that nobody knows whether one file imports the other."""
+    return None
+
+
 class Edges:
     """The edges of one moment, as people see them.
 
@@ -35,16 +43,23 @@ class Edges:
         ledger: the verdicts; those given later than that moment do not exist.
         missing: tells which of some paths were once seen on the disk and are there no more.
         rows: the edges of a past moment; those of the table if not given.
+        seen: tells whether either of two files imports the other, None where that is not known.
     """
 
     def __init__(
-        self, view: View, ledger: Ledger, missing: Missing = none_missing, rows: EdgeRows | None = None
+        self,
+        view: View,
+        ledger: Ledger,
+        missing: Missing = none_missing,
+        rows: EdgeRows | None = None,
+        seen: Seen = never_looked,
     ) -> None:
         self.view = view
         self.rows: EdgeRows = TableRows(view) if rows is None else rows
         self.missing = missing
         self.references = References(view, missing)
         self._ledger = ledger
+        self._seen = seen
 
     def edge(self, id: str) -> Edge:
         """Return an edge; a former id of a pair gives the edge that the pair has now.
@@ -98,10 +113,15 @@ class Edges:
                 tuple(observations[key] for key in row.keys if key in observations),
                 tuple(given for given in histories.get(row.id, ()) if given.at <= self.view.as_of),
                 tuple(folded.get(row.id, ())),
+                self._seen_in_code(nodes[row.source], nodes[row.target]),
             )
             for row in rows
             if row.source in nodes and row.target in nodes
         ]
+
+    def _seen_in_code(self, source: Node, target: Node) -> bool | None:
+        files = source.type is target.type is NodeType.FILE
+        return self._seen(source.name, target.name) if files else None
 
     def _unknown(self, id: str) -> NotFoundError:
         """Return the refusal of an id, with those that begin alike."""
@@ -131,6 +151,7 @@ def _edge(
     observations: tuple[str, ...],
     verdicts: tuple[Verdict, ...],
     similar: tuple[str, ...],
+    seen_in_code: bool | None,
 ) -> Edge:
     asked = row.relation is None and row.status in _ASKED
     guess = proposed(*ends) if asked else NOTHING_PROPOSED
@@ -154,4 +175,5 @@ def _edge(
         verdicts=verdicts,
         reason=row.reason,
         similar=similar,
+        seen_in_code=seen_in_code,
     )
