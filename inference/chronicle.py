@@ -24,6 +24,7 @@ RECENT = 20
 DAY = 86_400.0
 PROFILE_OCCASIONS = 5
 HEAT_CHANGES = 400
+_CACHED = 20_000
 NO_PAIR_SIZE = 1_000_000
 """Size of an occasion that links nothing: bulk work, or a snapshot."""
 
@@ -105,6 +106,7 @@ class Chronicle:
 
     def __init__(self, path_words: Callable[[str], Iterable[str]]) -> None:
         self._path_words = path_words
+        self._words_by_path: dict[str, frozenset[str]] = {}
         self.occasions: list[Occasion] = []
         self.told: list[tuple[str, ...]] = []
         self.files: dict[int, Trail] = {}
@@ -283,7 +285,12 @@ class Chronicle:
 
     def path_words(self, path: str) -> frozenset[str]:
         """Return the words of a path."""
-        return frozenset(self._path_words(path))
+        words = self._words_by_path.get(path)
+        if words is None:
+            if len(self._words_by_path) >= _CACHED:
+                self._words_by_path.clear()
+            words = self._words_by_path[path] = frozenset(self._path_words(path))
+        return words
 
     def words_of(self, trail: Trail) -> frozenset[str]:
         """Return the words of a file's path."""
