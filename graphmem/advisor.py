@@ -16,12 +16,14 @@ from graphmem.captured import NoteRow
 from graphmem.events import Advice, Event, EventKind, Moment, Origin, Phase
 from graphmem.memory import Project
 from graphmem.places import Places
+from graphmem.task_words import task_words
 
 VERY_STRONG = 0.9
 """The probability from which an edit is held, where the user wants that."""
 _SESSIONS = 500
 _FILES = 20
 _CALLS = 200
+_TELLING = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +37,17 @@ class Told:
 
 @dataclass(slots=True)
 class _Session:
-    """What one session of one project was told and has in hand, and the calls that were looked at ahead."""
+    """What one session of one project was told and has in hand, and the calls that were looked at ahead.
+
+    `task` are the words of its last prompt that told a task.
+    """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     told: set[str] = field(default_factory=set)
     seen: set[str] = field(default_factory=set)
     ahead: set[str] = field(default_factory=set)
     reminded: set[str] = field(default_factory=set)
+    task: tuple[str, ...] = ()
     opening: str = ""
     is_greeted: bool = False
     owes_opening: bool = False
@@ -120,7 +126,10 @@ class Advisor:
             return None
         session = self._session(project, event.session)
         blocks = [project.advice.remind(event.text, event.client)]
+        words = task_words(event.text)
         with session.lock:
+            # "go on" says nothing of the task, which stays what it was.
+            session.task = words if len(words) >= _TELLING else session.task
             if session.owes_opening:
                 session.owes_opening = False
                 blocks.insert(0, project.advice.opening(event.session, Origin.STARTUP))
@@ -173,7 +182,9 @@ class Advisor:
         untold = [name for name in names if name not in session.told]
         if not untold:
             return None
-        alert = project.advice.alert(untold, session=event.session, actor=event.client, seen=session.seen)
+        alert = project.advice.alert(
+            untold, session=event.session, actor=event.client, seen=session.seen, task=session.task
+        )
         if alert is None:
             return None
         session.told.update(untold)

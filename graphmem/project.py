@@ -42,6 +42,7 @@ from graphmem.recall.impact import impact, unfinished
 from graphmem.recall.search import search
 from graphmem.recall.surroundings import Question
 from graphmem.record import storable
+from graphmem.task_words import task_words
 from graphmem.workspace import named_paths
 
 _BUSY_FOR = 600.0
@@ -217,17 +218,18 @@ class Project:
     ) -> Impact:
         """Say what may be affected by a change of `paths`, and what goes on around them.
 
-        The last work of `actor` makes its files likelier; `intent` and `branch` are taken for later rankers
-        and change nothing yet. `as_of` (epoch seconds) answers from what was known then.
+        The last work of `actor` makes its files likelier, and so do the words of `intent`, the task at hand;
+        `branch` is taken for later and changes nothing yet. `as_of` (epoch seconds) answers from what was known then.
 
         Raises:
             InvalidInputError: no path, a path outside the root, or `limit` outside 1 to 200.
         """
-        del intent, branch
+        del branch
         check_limit(limit)
         resolved = self.resolve(paths)
         now = self._access.clock() if as_of is None else as_of
-        question = Question(resolved, session, None if actor is None else storable(actor), limit)
+        asker = None if actor is None else storable(actor)
+        question = Question(resolved, session, asker, limit, task_words(intent or ""))
 
         def answer(view: View, files: Opened) -> Impact:
             def missing(candidates: Sequence[str]) -> set[str]:

@@ -68,12 +68,15 @@ class ProjectAdvice:
         session: str | None = None,
         actor: str | None = None,
         seen: Collection[str] = (),
+        task: tuple[str, ...] = (),
     ) -> Alert | None:
         """Return the note on a change of these files (the project's own names), or None.
 
-        `seen` are files that the session has in hand already, which are not named.
+        `seen` are files that the session has in hand already, which are not named; `task` are the words of
+        what it is at.
         """
-        question = Question(tuple(paths), session, None if actor is None else storable(actor))
+        asker = None if actor is None else storable(actor)
+        question = Question(tuple(paths), session, asker, words=task)
         now = self._access.clock()
 
         def answer(view: View, files: Opened) -> Alert | None:

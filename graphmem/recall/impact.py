@@ -44,7 +44,7 @@ def impact(
     around = goings(view, found, now, journal)
     recent = activity.recent(view, found.ids, now)
     told = judged(view, found, around, now, missing, recent=recent)
-    coming = () if found.material is None else upcoming(view, found.material)
+    coming = () if found.grounds is None else upcoming(view, found.grounds)
     lost = missing([file.path for file, _ in coming])
     following = [NextFile(file.path, score) for file, score in coming if file.path not in lost]
     return Impact(

@@ -1,7 +1,8 @@
 """Owns the one predictor: from files that are known to change to the files that may need a change too.
 
-`/impact`, the command line and `graphmem evaluate` all ask this function. It fetches what inference needs
-from a view of the postings; the scoring itself is `inference.ranking`.
+`/impact`, the command line and `graphmem evaluate` all ask this function. It hands inference what it needs:
+the work in memory to the shipped models (`inference.ranker`), or, where these can't answer, what a view of the
+postings gives to the closed form (`inference.ranking`).
 """
 
 from __future__ import annotations
@@ -9,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graphmem.captured import Shown
 from graphmem.postings import FileView, View
+from graphmem.ranking_model import RankingModel
+from inference.chronicle import Chronicle
 from inference.combination import tempered
 from inference.concepts import idf
 from inference.evidence import FileHistory, Occasion, Ranked, Standing
+from inference.ranker import Calibrate, Known, Query, evidence, ranking
 from inference.ranking import candidates, rank
 from inference.signals import Signals, signals
 from inference.upcoming import next_files
@@ -24,6 +31,9 @@ _PROFILED = 10
 _UPCOMING = 20
 _NOTHING_SHOWN: Mapping[str, Shown] = {}
 
+LEAST_WORK = 100
+"""With fewer occasions than these the closed form answers: the models have learned from longer pasts."""
+
 SESSIONS = 2
 """A link that only sessions have seen needs so many of them before it is named."""
 ONE_SITTING = 0.85
@@ -33,10 +43,14 @@ often as the others are from .7 on (measured on 29 histories, `python -m bench.t
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks, and when (epoch seconds): what they had in hand lately is likelier to change again."""
+    """Who asks, and when (epoch seconds): what they had in hand lately is likelier to change again.
+
+    `words` are those of the task they are at, see `graphmem.task_words`.
+    """
 
     now: float
     actor: str | None = None
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +78,22 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
+class Grounds:
+    """What an answer stands on: the known files' histories, the actor's last work, what is heard of others."""
+
+    histories: tuple[FileHistory, ...]
+    recent: tuple[Occasion, ...]
+    heard: Signals
+
+
+@dataclass(frozen=True, slots=True)
 class Predictions:
-    """Best first; `linked` are all that have evidence, `material` is what both were made of."""
+    """Best first; `linked` are all that have evidence. `is_ranked`: the models made it, not the closed form."""
 
     ranked: tuple[Prediction, ...]
     linked: tuple[FileView, ...]
-    material: Material
+    grounds: Grounds
+    is_ranked: bool = False
 
 
 def gather(view: View, files: Sequence[FileView], asker: Asker) -> Material:
@@ -99,11 +123,86 @@ def predict(
     asker: Asker,
     at_most: int,
     shown: Mapping[str, Shown] = _NOTHING_SHOWN,
+    fresh: Sequence[str] = (),
+    calibrate: Calibrate | None = None,
 ) -> Predictions:
     """Rank the living files that may change along with `files`; ties go by path.
 
-    `shown` is how notes about these files turned out, by the path that was named.
+    Args:
+        view: the postings, cut at the moment asked about.
+        files: those known to change.
+        asker: who asks, when, at which task.
+        at_most: how many entries to return.
+        shown: how notes about these files turned out, by the path that was named.
+        fresh: paths that change too and that no observation has named; the closed form knows nothing of them.
+        calibrate: makes of the models' word the share that came true; None for that of many projects.
     """
+    model = RankingModel.load()
+    if model is not None:
+        with view.chronicle() as chronicle:
+            if chronicle is not None and _is_held(chronicle, files):
+                query = Query(
+                    tuple(Known(file.id, file.path) for file in files) + tuple(Known(None, p) for p in fresh),
+                    asker.now,
+                    _actor(view, asker.actor),
+                    asker.words,
+                )
+                return _ranked(view, chronicle, model, query, at_most, shown, calibrate)
+    return _closed(view, files, asker, at_most, shown)
+
+
+def _is_held(chronicle: Chronicle, files: Sequence[FileView]) -> bool:
+    return len(chronicle.occasions) >= LEAST_WORK and all(file.id in chronicle.files for file in files)
+
+
+def _actor(view: View, name: str | None) -> int | None:
+    row = view.connection.execute("SELECT id FROM actor WHERE name = ?", (name,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _ranked(
+    view: View,
+    chronicle: Chronicle,
+    model: RankingModel,
+    query: Query,
+    at_most: int,
+    shown: Mapping[str, Shown],
+    calibrate: Calibrate | None,
+) -> Predictions:
+    """Return what the models say."""
+    found = ranking(chronicle, model, query, calibrate or pooled(model, bool(query.words)))
+    foremost = list(found.probabilities)[:at_most]
+    entries = evidence(chronicle, query, found, foremost)
+    heard = found.heard
+    promising = (
+        file for file in dict.fromkeys((*heard.pairs.scores, *heard.sequels)) if file not in heard.known
+    )
+    linked = [file for file in promising if chronicle.files[file].alive][:_CANDIDATES]
+    views = view.files(dict.fromkeys((*foremost, *linked)))
+    predictions = [_prediction(views[entry.file], entry, shown) for entry in entries if entry.file in views]
+    predictions.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))
+    return Predictions(
+        tuple(predictions),
+        tuple(views[file] for file in linked if file in views),
+        Grounds(found.histories, found.recent, heard),
+        is_ranked=True,
+    )
+
+
+def pooled(model: RankingModel, with_task: bool) -> Calibrate:
+    """Return the curve that the models came with, of many projects."""
+    said, came_true = model.curve(with_task)
+
+    def calibrate(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.interp(chances, said, came_true)
+
+    return calibrate
+
+
+def _closed(
+    view: View, files: Sequence[FileView], asker: Asker, at_most: int, shown: Mapping[str, Shown]
+) -> Predictions:
+    """Return what the closed form says."""
     found = gather(view, files, asker)
     living = found.living
     ranked = rank(
@@ -120,11 +219,11 @@ def predict(
     return Predictions(
         tuple(predictions),
         tuple(living[file] for file in found.linked if file in living),
-        found,
+        Grounds(found.histories, found.recent, found.heard),
     )
 
 
-def upcoming(view: View, found: Material) -> tuple[tuple[FileView, float], ...]:
+def upcoming(view: View, found: Grounds) -> tuple[tuple[FileView, float], ...]:
     """Return the living files of the following piece of work with their scores, the likeliest first."""
     return _upcoming(view, next_files(found.histories, found.recent, found.heard))
 

@@ -17,7 +17,7 @@ from graphmem.journal import Journal
 from graphmem.model import Affected, Evidence, FileStatus, SignalScores, Tier
 from graphmem.postings import FileView, View
 from graphmem.recall import activity
-from graphmem.recall.predictor import Asker, Material, Prediction, Predictions, predict
+from graphmem.recall.predictor import Asker, Grounds, Prediction, Predictions, predict
 from graphmem.recall.settled import RULED_OUT, edges_around, stored, support_of
 from graphmem.references import Missing
 from graphmem.store.port import GraphEdge
@@ -30,12 +30,13 @@ _FIRST_NEIGHBOURS = 10
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked: normalised paths, the asking session, how many entries are wanted."""
+    """What was asked: normalised paths, the asking session, how many entries are wanted, the task's words."""
 
     paths: tuple[str, ...]
     session: str | None = None
     actor: str | None = None
     limit: int = 10
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,8 @@ class Around:
 class Surroundings:
     """What was found for one question; nothing but `question` and `standing` where no file is known.
 
-    `affected` are confirmed ones first, then the ranked; `linked` all that have evidence; `material` is what
-    was ranked. `threshold` is the probability from which an entry is likely.
+    `affected` are confirmed ones first, then the ranked; `linked` all that have evidence; `grounds` is what
+    that stands on. `threshold` is the probability from which an entry is likely.
     """
 
     question: Question
@@ -74,7 +75,7 @@ class Surroundings:
     around: Around = Around((), {}, {})
     affected: tuple[Affected, ...] = ()
     linked: tuple[FileView, ...] = ()
-    material: Material | None = None
+    grounds: Grounds | None = None
 
     @property
     def ids(self) -> list[int]:
@@ -112,7 +113,7 @@ def survey(
     edges = edges_around(view, [file.id for file in known], None if journal is None else journal.ledger)
     most = max(question.limit, _LEAST) + _SPARE + sum(edge.status in RULED_OUT for edge in edges.values())
     shown = {} if journal is None else _shown(journal, known, None if view.as_of == math.inf else view.as_of)
-    predictions = predict(view, known, Asker(now, question.actor), most, shown)
+    predictions = predict(view, known, Asker(now, question.actor, question.words), most, shown)
     around = _around(view, predictions, edges, missing)
     return Surroundings(
         question,
@@ -122,7 +123,7 @@ def survey(
         around,
         tuple(_affected(view, question, around, threshold)),
         tuple(file for file in predictions.linked if not around.is_ruled_out(file)),
-        predictions.material,
+        predictions.grounds,
     )
 
 

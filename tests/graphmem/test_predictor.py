@@ -136,7 +136,7 @@ def test_upcoming_is_the_following_work_of_the_session_and_lives() -> None:
     database = built(*items)
     found = predicted(database, "schema.sql")
     with Postings(database).view() as view:
-        assert [file.path for file, _ in upcoming(view, found.material)] == ["api.py"]
+        assert [file.path for file, _ in upcoming(view, found.grounds)] == ["api.py"]
 
 
 def test_no_more_than_asked_for_are_ranked_and_equals_go_by_path() -> None:
