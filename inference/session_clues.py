@@ -11,9 +11,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from inference.chronicle import DAY, Chronicle
-from inference.cochange import MAX_SIZE, POWERS, SHRINK, size_weight
+from inference.cochange import MAX_SIZE, POWERS, SHRINK, TOUCHES, size_weight
 from inference.naming import FileKind, Name, named
 
+LEAST = 0.002
+MOST = 0.98
+"""Bounds of what a ranker says, so that no single voice decides."""
 HAND = 8
 """So many of the files that the session touched last are looked at beside the queried ones."""
 SITTINGS = 30
@@ -59,29 +62,24 @@ class Asking(NamedTuple):
 
 
 class Clues(NamedTuple):
-    """What is known of one candidate; every clue is 0 where nothing speaks.
+    """What is known of one candidate; all but `odds` are 0 where nothing speaks.
 
-    `pair`: geom with the queried files; `hand`: the same with the other files of the session; `sitting`:
-    share of the sessions that touched a queried file and edited this one; `twice`: whether two of them did.
-    `share`: of the last sessions, by how many edited it; `heat`: its changes, half-life 90 d; `fresh`: when
-    it changed last; `day`: sessions and commits of the last 24 h that changed it; `branch`: sessions that
-    touched it on the same branch. `beside`, `twin`, `alike`, `words`: its name against the queried ones;
-    `beside_hand`, `twin_hand`, `words_hand`: against those of the session. `read`: this session read it;
-    `read_last`: how recently, 1 for the last one, 1/2 for the one before.
+    `odds`: ln odds of what the ranker says of it, see `inference.ranking`; `hand`: geom with the other files
+    of the session; `twice`: whether two sessions touched a queried file and edited this one. `share`: of the
+    last sessions, by how many edited it; `fresh`: when it changed last; `day`: sessions and commits of the
+    last 24 h that changed it; `branch`: sessions that touched it on the same branch. `twin` and `words`: its
+    name against the queried ones; `beside_hand`, `twin_hand`, `words_hand`: against those of the session.
+    `read`: this session read it; `read_last`: how recently, 1 for the last one, 1/2 for the one before.
     """
 
-    pair: float
+    odds: float
     hand: float
-    sitting: float
     twice: float
     share: float
-    heat: float
     fresh: float
     day: float
     branch: float
-    beside: float
     twin: float
-    alike: float
     words: float
     beside_hand: float
     twin_hand: float
@@ -108,9 +106,7 @@ class _Lately(NamedTuple):
 class _Around(NamedTuple):
     """Everything that clues are taken from, by file; `read` is how many files were read since."""
 
-    pair: Mapping[int, float]
     hand: Mapping[int, float]
-    sitting: Mapping[int, float]
     times: Mapping[int, int]
     lately: _Lately
     names: Sequence[_Named]
@@ -118,30 +114,39 @@ class _Around(NamedTuple):
     read: Mapping[int, int]
 
 
-def clues(chronicle: Chronicle, asking: Asking, more: Iterable[int] = ()) -> dict[int, Clues]:
-    """Return the clues of every living file that the session may edit yet, those of `more` among them."""
+def candidates(chronicle: Chronicle, asking: Asking) -> list[int]:
+    """Return the living files that this session may edit yet, whatever a ranker would name."""
+    return _candidates(chronicle, asking, _around(chronicle, asking))
+
+
+def clues(chronicle: Chronicle, asking: Asking, ranked: Mapping[int, float]) -> dict[int, Clues]:
+    """Return the clues of every candidate, the living files of `ranked` among them.
+
+    `ranked` are probabilities (0..1) of changing along with the queried files; who has none has the least.
+    """
     around = _around(chronicle, asking)
-    found: dict[int, None] = dict.fromkeys(touch.file for touch in asking.read)
+    files = _candidates(chronicle, asking, around, ranked)
+    return {file: _clues_of(chronicle, around, asking.now, file, ranked.get(file, LEAST)) for file in files}
+
+
+def _candidates(chronicle: Chronicle, asking: Asking, around: _Around, more: Iterable[int] = ()) -> list[int]:
+    found: dict[int, None] = dict.fromkeys(more)
     lately = around.lately
-    for source in (around.pair, around.hand, around.sitting, lately.share, lately.day, lately.branch, more):
+    read = (touch.file for touch in asking.read)
+    for source in (read, around.hand, around.times, lately.share, lately.day, lately.branch):
         found.update(dict.fromkeys(source))
     found.update(dict.fromkeys(_shelf(chronicle, (*around.names, *around.hand_names))))
     for touch in (*asking.files, *asking.edited):
         found.pop(touch.file, None)
-    files = [file for file in found if file in chronicle.files and chronicle.files[file].alive]
-    heat = chronicle.heat(files, asking.now)
-    return {file: _clues_of(chronicle, around, asking.now, file, heat.get(file, 0.0)) for file in files}
+    return [file for file in found if file in chronicle.files and chronicle.files[file].alive]
 
 
 def _around(chronicle: Chronicle, asking: Asking) -> _Around:
     hand = _in_hand(asking)
     queried = [touch.file for touch in asking.files if touch.file >= 0]
-    sitting, times = _sittings(chronicle, queried, asking.session)
     return _Around(
-        _linked(chronicle, queried, 1.0),
-        _linked(chronicle, [touch.file for touch in hand if touch.file >= 0], HALVED),
-        sitting,
-        times,
+        _linked(chronicle, [touch.file for touch in hand if touch.file >= 0]),
+        _sittings(chronicle, queried, asking.session),
         _lately(chronicle, asking),
         [_read(chronicle, touch.path) for touch in asking.files],
         [_read(chronicle, touch.path) for touch in hand],
@@ -149,18 +154,17 @@ def _around(chronicle: Chronicle, asking: Asking) -> _Around:
     )
 
 
-def _clues_of(chronicle: Chronicle, around: _Around, now: float, file: int, heat: float) -> Clues:
+def _clues_of(chronicle: Chronicle, around: _Around, now: float, file: int, chance: float) -> Clues:
     trail = chronicle.files[file]
     resting = max(now - trail.times[-1], 0.0) if trail.times else math.inf
     name = _Named(trail.name, chronicle.words_of(trail))
+    held = min(max(chance, LEAST), MOST)
     read = around.read.get(file)
     return Clues(
-        around.pair.get(file, 0.0),
+        math.log(held / (1.0 - held)),
         around.hand.get(file, 0.0),
-        around.sitting.get(file, 0.0),
         float(around.times.get(file, 0) >= SUPPORT),
         around.lately.share.get(file, 0.0),
-        math.log1p(heat),
         2.0 ** (-resting / REST),
         math.log1p(around.lately.day.get(file, 0)),
         math.log1p(around.lately.branch.get(file, 0.0)),
@@ -178,8 +182,8 @@ def _in_hand(asking: Asking) -> list[Touch]:
     return [touch for touch in touched if touch.path not in asked][:HAND]
 
 
-def _linked(chronicle: Chronicle, files: Collection[int], factor: float) -> dict[int, float]:
-    """Return the noisy-or over `files` of factor times geom (see `inference.cochange`), by candidate."""
+def _linked(chronicle: Chronicle, files: Collection[int]) -> dict[int, float]:
+    """Return the noisy-or over `files` of half their geom (see `inference.cochange`), by candidate."""
     silent: dict[int, float] = {}
     for file in files:
         trail = chronicle.files.get(file)
@@ -196,34 +200,26 @@ def _linked(chronicle: Chronicle, files: Collection[int], factor: float) -> dict
         total = sum(POWERS[: len(places)]) + SHRINK
         sums.pop(file, None)
         for other, value in sums.items():
-            silent[other] = silent.get(other, 1.0) * (1.0 - factor * value / total)
+            silent[other] = silent.get(other, 1.0) * (1.0 - HALVED * value / total)
     return {other: 1.0 - value for other, value in silent.items()}
 
 
-def _sittings(
-    chronicle: Chronicle, files: Collection[int], own: int
-) -> tuple[dict[int, float], dict[int, int]]:
-    """Return the share of the sessions that touched the files and edited each other one, and how many did.
-
-    Weighted as geom is, a session counting as one occasion; the asking session itself is left out.
-    """
+def _sittings(chronicle: Chronicle, files: Collection[int], own: int) -> dict[int, int]:
+    """Return how many of the last sessions that touched the files edited each other one, the own left out."""
     sessions: dict[int, None] = {}
     for file in files:
         trail = chronicle.files.get(file)
-        places = () if trail is None else sorted({*trail.edits[-100:], *trail.reads[-100:]}, reverse=True)
-        for place in places:
+        places = () if trail is None else sorted({*trail.edits[-TOUCHES:], *trail.reads[-TOUCHES:]})
+        for place in reversed(places):
             sessions.setdefault(chronicle.occasions[place].session)
     sessions.pop(own, None)
-    total, sums, times = 1.0, dict[int, float](), dict[int, int]()
-    for power, session in zip(POWERS[:SITTINGS], sessions, strict=False):
-        total += power
+    times: dict[int, int] = {}
+    for session in list(sessions)[:SITTINGS]:
         edited = _edited_in(chronicle, session)
-        weight = power * size_weight(len(edited.union(files)))
-        if weight:
+        if len(edited) <= MAX_SIZE:
             for other in edited:
-                sums[other] = sums.get(other, 0.0) + weight
                 times[other] = times.get(other, 0) + 1
-    return {file: value / total for file, value in sums.items()}, times
+    return times
 
 
 def _edited_in(chronicle: Chronicle, session: int) -> set[int]:
@@ -275,12 +271,10 @@ def _shelf(chronicle: Chronicle, names: Iterable[_Named]) -> list[int]:
     return sorted(found, key=lambda file: -(files[file].times[-1] if files[file].times else 0.0))[:SHELF]
 
 
-def _likeness(own: _Named, others: Sequence[_Named]) -> tuple[float, float, float, float]:
-    """Return beside, twin, alike and words against the queried names, the best of each."""
+def _likeness(own: _Named, others: Sequence[_Named]) -> tuple[float, float]:
+    """Return twin and words against the queried names, the best of each."""
     return (
-        float(any(own.name.folder == other.name.folder for other in others)),
         float(any(_is_twin(own.name, other.name) for other in others)),
-        float(any(own.name.stem == other.name.stem for other in others)),
         max((_overlap(own.words, other.words) for other in others), default=0.0),
     )
 

@@ -14,42 +14,37 @@ No weight is below 0: more evidence never lowers a file.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from inference.chronicle import Chronicle
 from inference.session_clues import Asking, Clues, clues
 
 WEIGHTS = Clues(
-    pair=3.5,
-    hand=6.8,
-    sitting=2.2,
-    twice=1.0,
-    share=0.0,
-    heat=0.6,
-    fresh=0.3,
-    day=0.2,
+    odds=0.85,
+    hand=6.9,
+    twice=0.33,
+    share=2.3,
+    fresh=0.7,
+    day=0.1,
     branch=0.6,
-    beside=0.3,
-    twin=1.5,
-    alike=0.5,
-    words=1.7,
+    twin=0.9,
+    words=1.1,
     beside_hand=0.3,
-    twin_hand=1.5,
-    words_hand=2.8,
+    twin_hand=1.35,
+    words_hand=2.1,
     read=3.0,
     read_last=0.5,
 )
-INTERCEPT = -6.0
+INTERCEPT = -1.0
 SCALE = 1.0
 
 _REASONS = (
     ("read_now", ("read",)),
-    ("co_changes", ("pair", "hand")),
-    ("same_session", ("sitting",)),
+    ("same_session", ("twice",)),
     ("same_branch", ("branch",)),
-    ("lately", ("day",)),
-    ("named_alike", ("twin", "twin_hand", "alike")),
+    ("today", ("day",)),
+    ("named_alike", ("twin", "twin_hand")),
 )
 
 
@@ -71,12 +66,13 @@ def chance(clue: Clues) -> float:
     return 1.0 / (1.0 + math.exp(-(INTERCEPT + SCALE * strength(clue))))
 
 
-def session_scores(chronicle: Chronicle, asking: Asking, more: Iterable[int] = ()) -> dict[int, Scored]:
+def session_scores(chronicle: Chronicle, asking: Asking, ranked: Mapping[int, float]) -> dict[int, Scored]:
     """Return every living file that the session may edit yet, by its number, the most probable first.
 
-    Equals stand by path. `more` are files to be scored besides those with clues, such as a ranker's.
+    Equals stand by path. `ranked` are probabilities (0..1) by a ranker that knows nothing of the session; it
+    had best be asked about `inference.session_clues.candidates` too.
     """
-    found = clues(chronicle, asking, more)
+    found = clues(chronicle, asking, ranked)
     chances = {file: chance(clue) for file, clue in found.items()}
     order = sorted(found, key=lambda file: (-chances[file], chronicle.files[file].path))
     return {file: Scored(chances[file], found[file].read > 0.0, _reasons(found[file])) for file in order}
