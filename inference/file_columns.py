@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import math
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from inference.cochange import DECAY, FIRM_SHRINK, MAX_SIZE, size_weight
 from inference.naming import Name, shared_depth
 from inference.sequence import NO_SEQUEL
 from inference.table import DAY, NEVER_DAYS, SMALL, Column, Table
@@ -18,6 +21,9 @@ _SHARE_OF = 8
 _OWN_OCCASIONS = 8
 _OWN_WORDS = 10
 _LONG_ENOUGH = 4
+_LAST = 2
+_HAND = 6
+_LOOKED_BACK = 20
 
 
 def standing(table: Table) -> dict[str, Column]:
@@ -40,6 +46,7 @@ def standing(table: Table) -> dict[str, Column]:
         "file_age": np.log1p(first),
         "query_age": table.filled(math.log1p(table.days(known[0]) if known else 0.0)),
         "query_days": table.filled(math.log1p(table.days(known[-1]) if known else NEVER_DAYS)),
+        "file_company": table.column(_company(table, trail.edits[-_SHARE_OF:]) for trail in trails),
         "steps": table.filled(math.log1p(len(table.chronicle))),
     }
 
@@ -92,6 +99,7 @@ def actors(table: Table) -> dict[str, Column]:
     about = chronicle.words.relevance(own, table.files) if own else [0.0] * len(table.files)
     return {
         "at_hand": table.scores(heard.at_hand),
+        "hand_geom": table.scores(_with_hand(table)),
         "today": table.scores(today),
         "lately": table.scores(lately),
         "actor_share": table.column(_share(table, trail.edits[-_SHARE_OF:]) for trail in table.trails),
@@ -99,6 +107,36 @@ def actors(table: Table) -> dict[str, Column]:
         "read_for": table.column(sequel.read for sequel in sequels),
         "about": np.array(about),
     }
+
+
+def _company(table: Table, places: Sequence[int]) -> float:
+    """Return the mean of ln(size) over a file's last changes."""
+    occasions = table.chronicle.occasions
+    sizes = [min(max(occasions[place].size, 1), MAX_SIZE) for place in places]
+    return sum(map(math.log, sizes)) / len(sizes) if sizes else 0.0
+
+
+def _with_hand(table: Table) -> dict[int, float]:
+    """Return how surely files change along with what the actor changed last, by the surest of these."""
+    chronicle, found = table.chronicle, dict[int, float]()
+    last = [file for occasion in table.hearing.recent[:_LAST] for file in occasion.edited]
+    for file in list(dict.fromkeys(last))[:_HAND]:
+        if file == table.question.file:
+            continue
+        sums: dict[int, float] = {}
+        total, power = FIRM_SHRINK, 1.0
+        for place in reversed(chronicle.files[file].edits[-_LOOKED_BACK:]):
+            occasion = chronicle.occasions[place]
+            weight = power * size_weight(occasion.size)
+            total += power
+            power *= DECAY
+            if weight:
+                for other in occasion.edited:
+                    sums[other] = sums.get(other, 0.0) + weight
+        for other, value in sums.items():
+            if other != file and value / total > found.get(other, 0.0):
+                found[other] = value / total
+    return found
 
 
 def _share(table: Table, places: list[int]) -> float:

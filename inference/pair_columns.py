@@ -7,17 +7,19 @@ file's changes from the newest on, n is the number of files in one; half-lives a
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Container, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inference.cochange import DECAY, FIRM_SHRINK, FULL_SIZE, MAX_SIZE, SHRINK
+from inference.cochange import DECAY, FIRM_SHRINK, FULL_SIZE, MAX_SIZE, SHRINK, size_weight
 from inference.table import DAY, NEVER_DAYS, NEVER_STEPS, SMALL, Column, Table
 
 Rows = NDArray[np.intp]
 
 _NOT_JOINT = 99.0
 _REVERSE = 5
+_LOOKED_BACK = 20
 
 
 def pairs(table: Table) -> dict[str, Column]:
@@ -46,6 +48,7 @@ def pairs(table: Table) -> dict[str, Column]:
     best = float(geom.max(initial=0.0))
     year = summed(seldom * fade[365.0]) / (fade[365.0].sum() + SHRINK)
     few = summed(small)
+    by_actor = np.array([edit.actor == table.question.actor for edit in edits], float)
     own = float((size <= SMALL).sum())
     theirs = table.column(len(trail.edits) for trail in table.trails)
     steps = float(max(1, len(table.chronicle)))
@@ -56,6 +59,7 @@ def pairs(table: Table) -> dict[str, Column]:
         "geom_share": geom / (best + 1e-6),
         "geom_best": table.filled(best),
         "firm": sums / (decay.sum() + FIRM_SHRINK),
+        "geom_actor": summed(full * by_actor) / (float((decay * by_actor).sum()) + FIRM_SHRINK),
         "seldom_year": year,
         "seldom_half_year": summed(seldom * fade[180.0]) / (fade[180.0].sum() + SHRINK),
         "plain_quarter": summed(links * fade[90.0]) / (fade[90.0].sum() + SHRINK),
@@ -87,6 +91,7 @@ def _last_joint(table: Table, row: Rows, turn: Rows) -> dict[str, Column]:
     joint_k, size, actor = table.filled(_NOT_JOINT), table.filled(0.0), table.filled(0.0)
     days, steps = table.filled(NEVER_DAYS), table.filled(NEVER_STEPS)
     fresh, reverse, after = table.filled(0.0), table.filled(0.0), table.filled(0.0)
+    back = table.filled(0.0)
     for place in np.flatnonzero(first >= 0).tolist():
         k = int(first[place])
         edit, theirs = edits[k], table.trails[place].edits
@@ -95,6 +100,7 @@ def _last_joint(table: Table, row: Rows, turn: Rows) -> dict[str, Column]:
         days[place], steps[place] = table.days(edit.at), total - places[k]
         last = theirs[-_REVERSE:]
         reverse[place] = sum(each in held for each in last) / len(last)
+        back[place] = _reverse(table, theirs, held)
         after[place] = len(theirs) - bisect_right(theirs, places[k])
     if len(row):
         near = turn < 3
@@ -108,5 +114,17 @@ def _last_joint(table: Table, row: Rows, turn: Rows) -> dict[str, Column]:
         "steps_since": np.log1p(steps),
         "fresh": fresh,
         "reverse_5": reverse,
+        "reverse_geom": back,
         "changed_after": after,
     }
+
+
+def _reverse(table: Table, places: Sequence[int], held: Container[int]) -> float:
+    """Return geom the other way round, of the candidate's last changes."""
+    total, power, weights = 0.0, 1.0, 0.0
+    for place in reversed(places[-_LOOKED_BACK:]):
+        weights += power
+        if place in held:
+            total += power * size_weight(table.chronicle.occasions[place].size)
+        power *= DECAY
+    return total / (weights + SHRINK)

@@ -1,7 +1,7 @@
-"""Owns the ranking by a trained model: candidates, their columns, the model's word, one probability, evidence.
+"""Owns the ranking by a trained model: candidates, their columns, the model's word, probability, evidence.
 
-It is not the model, which is handed in, nor the closed form (`inference.ranking`), which stands in where there
-is no model. One model orders, its twin says how likely: the highest of the probabilities goes to the first of
+It is not the model, which is handed in, nor the closed form (`inference.ranking`), which answers where there is
+none. One model orders, its twin says how likely: the highest of the probabilities goes to the first of
 the order, the next to the second, so that list and probabilities never contradict each other. Several known
 files are combined by noisy-or, as in co-change.
 """

@@ -12,8 +12,13 @@ from functools import lru_cache
 import numpy as np
 
 from inference.chronicle import Chronicle
+from inference.cochange import DECAY, size_weight
 from inference.table import Column, Table
 
+UNLIKE = 0.1
+"""What a change that was told quite otherwise counts, beside one told the same, which counts 1 more."""
+SHRINK = 0.1
+_EDITS = 61
 TASK_WORDS = 16
 """So many of the task's words are used: those that tell most."""
 
@@ -39,7 +44,7 @@ def task(table: Table) -> dict[str, Column]:
         "path_overlap": np.array(overlap),
         "stem_overlap": np.array(stems),
         "stem_letters": table.column(_shared(trail.name.stem, letters) for trail in table.trails),
-        "joint_title": _joint_title(table, rarity),
+        **_joint_titles(table, rarity),
     }
 
 
@@ -69,23 +74,31 @@ def _shared(stem: str, letters: frozenset[str]) -> float:
     return len(own & letters) / len(own) if len(own) > 1 else 0.0
 
 
-def _joint_title(table: Table, rarity: Mapping[str, float]) -> Column:
-    """Return how alike the task and the last joint change were told, -1 where there was none."""
+def _joint_titles(table: Table, rarity: Mapping[str, float]) -> dict[str, Column]:
+    """Return how alike the task and the joint changes were told.
+
+    `joint_title` is of the last one, -1 where there was none; `geom_told` is geom with each change of the
+    queried file counting as much as it was told alike.
+    """
     chronicle = table.chronicle
     norm = math.sqrt(sum(worth * worth for worth in rarity.values())) or 1.0
-    found = table.filled(-1.0)
+    found, told = table.filled(-1.0), table.filled(0.0)
     rows = {file: row for row, file in enumerate(table.files)}
-    for place in table.asked.edits[:-101:-1]:
-        words = chronicle.told[place]
-        likeness = None
-        for file in chronicle.occasions[place].edited:
+    total, power = SHRINK, 1.0
+    for place in table.asked.edits[:-_EDITS:-1]:
+        likeness = _likeness(chronicle, rarity, norm, chronicle.told[place])
+        occasion = chronicle.occasions[place]
+        alike = power * (UNLIKE + likeness)
+        weight = alike * size_weight(occasion.size)
+        total += alike
+        power *= DECAY
+        for file in occasion.edited:
             row = rows.get(file)
-            if row is None or found[row] >= 0.0:
-                continue
-            if likeness is None:
-                likeness = _likeness(chronicle, rarity, norm, words)
-            found[row] = likeness
-    return found
+            if row is not None:
+                told[row] += weight
+                if found[row] < 0.0:
+                    found[row] = likeness
+    return {"joint_title": found, "geom_told": told / total}
 
 
 def _likeness(chronicle: Chronicle, rarity: Mapping[str, float], norm: float, words: Sequence[str]) -> float:
