@@ -1,9 +1,10 @@
-"""Owns the probability from which an entry is likely, as this project's own past has it.
+"""Owns what this project's own past says of its predictions: what a probability is worth, and when to name.
 
 It is not the arithmetic (`inference.calibration`) nor the prediction that is held against the past, which is
 the one that answers. Past questions are asked as they could have been: just before the work that answers
-them, of what was known then. What came out is kept in the journal, each time with the moment up to which it
-looked, so that a question about the past gets the threshold of that past.
+them, of what was known then, once without the task and once with the words the work was told with. What came
+out is kept in the journal, each time with the moment up to which it looked, so that a question about the past
+gets the calibration of that past.
 """
 
 from __future__ import annotations
@@ -11,32 +12,38 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphmem.journal import Journal
 from graphmem.postings import View
-from graphmem.recall.predictor import Asker, nameable, predict
+from graphmem.ranking_model import RankingModel
+from graphmem.recall.predictor import Asker, needed, predict
 from inference import calibration
+from inference.calibration import Curve
 from inference.lineage import Change
 from inference.ranking import WARNING_THRESHOLD
 
-NAME = "thresholds"
-QUESTIONS = 800
+NAME = "calibrations"
+QUESTIONS = 500
 """So many past questions are asked, the latest."""
 LARGEST = 30
 """Work on more files than these asks nothing."""
 SUGGESTIONS = 10
 """So many entries of an answer could be named at most."""
 _PER_OBSERVATION = 2
-_LEAST = 0.4
 _GROWTH = 1.2
-_KEPT = 100
+_KEPT = 30
 _WORK = (
-    "SELECT observation.seq, observation.id, observation.at, actor.name FROM observation"
-    " JOIN actor ON actor.id = actor WHERE size BETWEEN 1 AND ? AND pairs = 1 AND at <= ?"
+    "SELECT observation.seq, observation.id, observation.at, actor.name, COALESCE(task.words, '')"
+    " FROM observation JOIN actor ON actor.id = actor LEFT JOIN task ON task.seq = observation.seq"
+    " WHERE size BETWEEN 1 AND ? AND pairs = 1 AND at <= ?"
     " ORDER BY at DESC, seq DESC LIMIT ?"
 )
 
@@ -44,37 +51,80 @@ Views = Callable[[float], AbstractContextManager[View]]
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
-    """What one look at the past gave: `value` from `questions` asked about work up to `at` (epoch seconds).
+class Reading:
+    """What one look at the past gave for one kind of question.
 
-    `entries` is how many files could have been named, `observations` how many the project had.
+    `threshold` is the probability from which an entry is likely, `entries` how many files were listed. `said`
+    and `came_true` are the curve that makes a probability of the models' word; empty where the closed form
+    answered, whose word stands as it is.
     """
 
-    value: float
+    threshold: float
+    entries: int
+    said: tuple[float, ...] = ()
+    came_true: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What one look at the past gave, from `questions` about work up to `at` (epoch seconds).
+
+    `plain` is for questions without a task, `told` for those with; `observations` is how many the project had.
+    """
+
+    plain: Reading
+    told: Reading
     at: float
     questions: int
-    entries: int
     observations: int
 
-
-def threshold_at(journal: Journal | None, as_of: float) -> float:
-    """Return the threshold of a moment (epoch seconds, infinite for the present).
-
-    It is the last one made from what came before; .7 of the closed form where there is none.
-    """
-    known = [] if journal is None else [each for each in thresholds(journal) if each.at <= as_of]
-    return known[-1].value if known else WARNING_THRESHOLD
+    def reading(self, with_task: bool) -> Reading:
+        """Return what holds for a kind of question."""
+        return self.told if with_task else self.plain
 
 
-def thresholds(journal: Journal) -> list[Threshold]:
+def calibration_at(journal: Journal | None, as_of: float) -> Calibration | None:
+    """Return the last calibration made from what came before a moment (epoch seconds, infinite for now)."""
+    known = [] if journal is None else [each for each in calibrations(journal) if each.at <= as_of]
+    return known[-1] if known else None
+
+
+class Outlook(NamedTuple):
+    """How one question is answered: the threshold, and how a probability is made of the models' word."""
+
+    threshold: float
+    calibrate: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None
+
+
+def outlook(found: Calibration | None, with_task: bool) -> Outlook:
+    """Return how a question is answered; without a calibration of who answers, as in other projects."""
+    reading = None if found is None else found.reading(with_task)
+    if reading is None or bool(reading.said) is not (RankingModel.load() is not None):
+        return Outlook(WARNING_THRESHOLD, None)
+    return Outlook(reading.threshold, Curve(reading.said, reading.came_true).at if reading.said else None)
+
+
+def calibrations(journal: Journal) -> list[Calibration]:
     """Return all that are kept, the last one made last."""
     found = journal.checkpoint(NAME)
-    return [] if found is None else [Threshold(**row) for row in json.loads(found[1])]
+    return [] if found is None else list(_read(found[1]))
+
+
+@lru_cache(maxsize=64)
+def _read(text: str) -> tuple[Calibration, ...]:
+    rows: list[dict[str, Any]] = json.loads(text)
+    return tuple(
+        Calibration(**(row | {side: _reading(row[side]) for side in ("plain", "told")})) for row in rows
+    )
+
+
+def _reading(row: dict[str, Any]) -> Reading:
+    return Reading(**(row | {side: tuple(row[side]) for side in ("said", "came_true")}))
 
 
 def is_due(journal: Journal) -> bool:
     """Return whether enough is new for another look."""
-    known = thresholds(journal)
+    known = calibrations(journal)
     return is_grown(journal.count(), known[-1].observations if known else None)
 
 
@@ -88,7 +138,7 @@ def is_grown(count: int, before: int | None) -> bool:
     return count > before and count >= _GROWTH * before
 
 
-def calibrate(journal: Journal, views: Views, pause: Callable[[], bool]) -> Threshold | None:
+def calibrate(journal: Journal, views: Views, pause: Callable[[], bool]) -> Calibration | None:
     """Look at the past and keep what comes out; None when `pause` said to stop.
 
     Args:
@@ -99,40 +149,72 @@ def calibrate(journal: Journal, views: Views, pause: Callable[[], bool]) -> Thre
     count = journal.count()
     found = look(views, math.inf, count, pause)
     if found is not None:
-        kept = [*thresholds(journal), found][-_KEPT:]
+        kept = [*calibrations(journal), found][-_KEPT:]
         journal.set_checkpoint(NAME, found.at, json.dumps([asdict(each) for each in kept]))
     return found
 
 
 def look(
     views: Views, until: float, observations: int, pause: Callable[[], bool] = lambda: False
-) -> Threshold | None:
-    """Ask the past up to `until` (epoch seconds) and return the threshold, None when `pause` said to stop."""
-    entries: list[tuple[float, bool]] = []
+) -> Calibration | None:
+    """Ask the past up to `until` (epoch seconds) and return what it says, None when `pause` said to stop."""
     asked, last = 0, 0.0
+    is_ranked = False
+    listed: tuple[list[Listed], list[Listed]] = ([], [])
     for question in past_questions(views, until):
         asked += 1
         last = max(last, question.at)
-        entries += [(named.probability, named.right) for named in question.named]
+        # Short pasts are answered by the closed form; what it said then tells nothing of the models.
+        if question.is_ranked and not is_ranked and asked > 1:
+            listed[0].clear()
+            listed[1].clear()
+        is_ranked = is_ranked or question.is_ranked
+        if question.is_ranked is is_ranked:
+            listed[0].extend(question.plain)
+            listed[1].extend(question.told)
         if pause():
             return None
-    value = calibration.threshold(entries, asked)
-    return Threshold(WARNING_THRESHOLD if value is None else value, last, asked, len(entries), observations)
+    plain, told = (reading(entries, asked, is_ranked, with_task) for with_task, entries in enumerate(listed))
+    return Calibration(plain, told, last, asked, observations)
 
 
-class Named(NamedTuple):
-    """A file that could have been named, and whether that was right; `sessions` had seen the link."""
+def reading(entries: Sequence[Listed], asked: int, is_ranked: bool, with_task: int) -> Reading:
+    """Return what the listed entries of so many past questions say."""
+    model = RankingModel.load() if is_ranked else None
+    chances = np.array([entry.chance for entry in entries], float)
+    curve = None
+    if model is not None:
+        prior = Curve(*model.curve(bool(with_task)))
+        curve = calibration.blended(((entry.chance, entry.right) for entry in entries), prior)
+        chances = curve.at(chances)
+    named = [
+        (float(chance), entry.right)
+        for chance, entry in zip(chances, entries, strict=True)
+        if chance >= entry.needed
+    ]
+    value = calibration.threshold(named, asked)
+    said, came_true = ((), ()) if curve is None else curve
+    return Reading(WARNING_THRESHOLD if value is None else value, len(entries), said, came_true)
 
-    probability: float
+
+class Listed(NamedTuple):
+    """An entry of a past answer: what was said, whether that was right, what it `needed` to be named."""
+
+    chance: float
     right: bool
-    sessions: int
+    needed: float
 
 
 class PastQuestion(NamedTuple):
-    """What could have been named just before a piece of work at `at` (epoch seconds) on one of its files."""
+    """What was listed just before a piece of work at `at` (epoch seconds) on one of its files.
+
+    `plain` without the task, `told` with its words; `is_ranked`: the models answered.
+    """
 
     at: float
-    named: tuple[Named, ...]
+    plain: tuple[Listed, ...]
+    told: tuple[Listed, ...]
+    is_ranked: bool
 
 
 def past_questions(views: Views, until: float, at_most: int = QUESTIONS) -> Iterator[PastQuestion]:
@@ -140,17 +222,17 @@ def past_questions(views: Views, until: float, at_most: int = QUESTIONS) -> Iter
     with views(until) as view:
         work = view.connection.execute(_WORK, (LARGEST, view.as_of, at_most)).fetchall()
     asked = 0
-    for seq, id, at, actor in work:
-        for named in _asked(views, seq, id, at, actor):
-            yield PastQuestion(at, named)
+    for seq, id, at, actor, words in work:
+        for question in _asked(views, seq, id, Asker(at, actor, tuple(words.split()))):
+            yield question
             asked += 1
             if asked == at_most:
                 return
 
 
-def _asked(views: Views, seq: int, id: str, at: float, actor: str) -> Iterator[tuple[Named, ...]]:
-    """Yield for each question about a piece of work what could have been named, and whether it was right."""
-    before = math.nextafter(at, -math.inf)
+def _asked(views: Views, seq: int, id: str, asker: Asker) -> Iterator[PastQuestion]:
+    """Yield the questions about a piece of work."""
+    before = math.nextafter(asker.now, -math.inf)
     with views(before) as view:
         changed = [
             file
@@ -160,13 +242,27 @@ def _asked(views: Views, seq: int, id: str, at: float, actor: str) -> Iterator[t
             )
         ]
         known = [file for file in view.files(changed).values() if file.alive]
-    if len(known) > _PER_OBSERVATION:
-        known = random.Random(id).sample(sorted(known, key=lambda file: file.path), _PER_OBSERVATION)
-    for file in known:
-        with views(before) as view:
-            ranked = predict(view, [file], Asker(at, actor), SUGGESTIONS).ranked
-            named = nameable(view, ranked, _LEAST)
-        yield tuple(
-            Named(entry.ranked.probability, entry.file.id in changed, entry.ranked.sessions)
-            for entry in named
-        )
+        if len(known) > _PER_OBSERVATION:
+            known = random.Random(id).sample(sorted(known, key=lambda file: file.path), _PER_OBSERVATION)
+        for file in known:
+            sides: list[tuple[Listed, ...]] = []
+            is_ranked = False
+            for words in ((), asker.words):
+                found = predict(
+                    view, [file], Asker(asker.now, asker.actor, words), SUGGESTIONS, calibrate=unchanged
+                )
+                is_ranked = found.is_ranked
+                least = needed(view, found.ranked)
+                sides.append(
+                    tuple(
+                        Listed(entry.ranked.probability, entry.file.id in changed, need)
+                        for entry, need in zip(found.ranked, least, strict=True)
+                    )
+                )
+            plain, told = sides
+            yield PastQuestion(asker.now, plain, told, is_ranked)
+
+
+def unchanged(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what the models say as they say it."""
+    return chances

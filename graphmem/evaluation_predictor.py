@@ -8,17 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from graphmem.calibration import SUGGESTIONS, Threshold, is_grown, look
+from graphmem.calibration import SUGGESTIONS, Calibration, Outlook, is_grown, look, outlook
+from graphmem.chronicler import Chronicler
 from graphmem.derived import open_derived
 from graphmem.journal import Entry
 from graphmem.model import Observation
 from graphmem.postings import Postings
 from graphmem.projection import project
 from graphmem.recall.predictor import Asker, Prediction, gather, nameable, predict
+from graphmem.task_words import task_words
 from inference.calibration import QUESTIONS
 from inference.combination import Candidate
 from inference.metrics import DEPTH
-from inference.ranking import WARNING_THRESHOLD, describe
+from inference.ranking import describe
 from inference.replay import Context, Line
 from inference.signals import Signals
 
@@ -36,11 +38,11 @@ class RecallPredictor:
     def __init__(self, observations: Sequence[Observation], threshold: float | None = None) -> None:
         self._observations = observations
         self._fixed = threshold
-        self._known: Threshold | None = None
+        self._known: Calibration | None = None
         self._told = 0
         self._last: tuple[Prediction, ...] = ()
         self._database = open_derived(None)
-        self._postings = Postings(self._database)
+        self._postings = Postings(self._database, Chronicler().at)
         self._untold: list[Entry] = []
 
     def observe(self, line: Line) -> None:
@@ -58,29 +60,30 @@ class RecallPredictor:
         self._tell()
         with self._postings.view() as view:
             files = [file for file in map(view.file, paths) if file is not None]
-            asker = Asker(context.at, context.actor)
-            self._last = predict(view, files, asker, DEPTH).ranked if files else ()
+            words = task_words(context.title or "")
+            asker = Asker(context.at, context.actor, words)
+            calibrate = self._outlook(context.at, bool(words)).calibrate
+            self._last = predict(view, files, asker, DEPTH, calibrate=calibrate).ranked if files else ()
         return [(entry.file.path, entry.ranked.probability) for entry in self._last]
 
     def warned(self, path: str, context: Context) -> tuple[float, list[str]]:
         """Return the threshold and whom a warning would name of the answer just given."""
         del path
-        threshold = self._threshold(context.at)
+        threshold = self._outlook(context.at, bool(task_words(context.title or ""))).threshold
         with self._postings.view() as view:
             named = nameable(view, self._last[:SUGGESTIONS], threshold)
         return threshold, [entry.file.path for entry in named]
 
-    def _threshold(self, now: float) -> float:
-        """Return the threshold of a moment, looked at anew when the product would do so."""
-        if self._fixed is not None:
-            return self._fixed
+    def _outlook(self, now: float, with_task: bool) -> Outlook:
+        """Return how a question is answered; the past is looked at anew when the product would do so."""
         if is_grown(self._told, None if self._known is None else self._known.observations):
             before = math.nextafter(now, -math.inf)
             self._known = look(self._postings.view, before, self._told)
-        return WARNING_THRESHOLD if self._known is None else self._known.value
+        found = outlook(self._known, with_task)
+        return found if self._fixed is None else found._replace(threshold=self._fixed)
 
-    def recommended(self) -> Threshold | None:
-        """Return the threshold that all of the past gives now, None where it is too short to tell."""
+    def recommended(self) -> Calibration | None:
+        """Return what all of the past gives now, None where it is too short to tell."""
         self._tell()
         if not is_grown(self._told, None):
             return None

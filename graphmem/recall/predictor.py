@@ -34,6 +34,7 @@ _NOTHING_SHOWN: Mapping[str, Shown] = {}
 LEAST_WORK = 100
 """With fewer occasions than these the closed form answers: the models have learned from longer pasts."""
 
+_NEVER = 2.0
 SESSIONS = 2
 """A link that only sessions have seen needs so many of them before it is named."""
 ONE_SITTING = 0.85
@@ -236,22 +237,32 @@ def _prediction(file: FileView, ranked: Ranked, shown: Mapping[str, Shown]) -> P
 
 
 def nameable(view: View, entries: Sequence[Prediction], least: float) -> list[Prediction]:
-    """Return those that may be named unasked: probable enough (from `least` on), no noise, seen often enough.
-
-    What only sessions have seen needs two of them; a history may speak after one sitting, if it is surer.
-    """
-    strong = [entry for entry in entries if entry.ranked.probability >= least and entry.file.noise is None]
-    once = [
-        key
-        for entry in strong
-        if entry.ranked.sessions < SESSIONS and entry.ranked.probability >= ONE_SITTING
-        for key in entry.ranked.keys
-    ]
-    recorded = view.committed(once) if once else set()
+    """Return those that may be named unasked: probable enough (from `least` on), no noise, seen often enough."""
+    strong = [entry for entry in entries if entry.ranked.probability >= least]
     return [
         entry
-        for entry in strong
-        if entry.ranked.sessions >= SESSIONS or not recorded.isdisjoint(entry.ranked.keys)
+        for entry, need in zip(strong, needed(view, strong), strict=True)
+        if entry.ranked.probability >= need
+    ]
+
+
+def needed(view: View, entries: Sequence[Prediction]) -> list[float]:
+    """Return for each entry the probability from which it may be named unasked, above 1 for never.
+
+    Noise never is. What only sessions have seen needs two of them; a history may speak after one sitting, if
+    it is surer. What was never seen together is no evidence, however likely.
+    """
+    once = [key for entry in entries if entry.ranked.sessions < SESSIONS for key in entry.ranked.keys]
+    recorded = view.committed(once) if once else set()
+    return [
+        _NEVER
+        if entry.file.noise is not None
+        else 0.0
+        if entry.ranked.sessions >= SESSIONS
+        else _NEVER
+        if recorded.isdisjoint(entry.ranked.keys)
+        else ONE_SITTING
+        for entry in entries
     ]
 
 

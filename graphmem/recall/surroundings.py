@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graphmem.calibration import threshold_at
+from graphmem.calibration import calibration_at, outlook
 from graphmem.captured import Shown
 from graphmem.graph import EdgeStatus
 from graphmem.journal import Journal
@@ -107,13 +107,15 @@ def survey(
     files = {path: view.file(path) for path in question.paths}
     known = tuple({file.id: file for file in files.values() if file is not None}.values())
     standing = _standing(view, files, missing([file.path for file in known]))
-    threshold = threshold_at(journal, view.as_of)
+    threshold, calibrate = outlook(calibration_at(journal, view.as_of), bool(question.words))
     if not known:
         return Surroundings(question, standing, threshold)
     edges = edges_around(view, [file.id for file in known], None if journal is None else journal.ledger)
     most = max(question.limit, _LEAST) + _SPARE + sum(edge.status in RULED_OUT for edge in edges.values())
     shown = {} if journal is None else _shown(journal, known, None if view.as_of == math.inf else view.as_of)
-    predictions = predict(view, known, Asker(now, question.actor, question.words), most, shown)
+    predictions = predict(
+        view, known, Asker(now, question.actor, question.words), most, shown, calibrate=calibrate
+    )
     around = _around(view, predictions, edges, missing)
     return Surroundings(
         question,
