@@ -104,7 +104,7 @@ def lead(evaluation: Evaluation) -> Interval | None:
 
 def recommended(evaluation: Evaluation) -> float:
     """Return the threshold of notes for this history."""
-    return WARNING_THRESHOLD if evaluation.recommended is None else evaluation.recommended.value
+    return WARNING_THRESHOLD if evaluation.recommended is None else evaluation.recommended.plain.threshold
 
 
 # ---- sentences ---------------------------------------------------------------------------------
@@ -187,9 +187,11 @@ def advice(evaluation: Evaluation) -> str:
             f"Recommended here: notes from {percent(WARNING_THRESHOLD)} on, as everywhere; it takes "
             f"{QUESTIONS} questions about the past to find the history's own threshold."
         )
-    words = f"Recommended here: notes from {percent(found.value)} on, as GraphMem sets it by itself: "
+    words = (
+        f"Recommended here: notes from {percent(found.plain.threshold)} on, as GraphMem sets it by itself: "
+    )
     past = f"the last {counted(found.questions, 'question')} about the past"
-    if found.value >= CEILING:
+    if found.plain.threshold >= CEILING:
         return words + f"in {past} fewer than {percent(TARGET)} came true below, and it goes no higher."
     return words + f"from there on {percent(TARGET)} of the files named came true in {past}."
 

@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Literal
 
-from graphmem.calibration import Threshold
+from graphmem.calibration import Calibration
 from graphmem.capture.git import GitImporter
 from graphmem.capture.intake import Intake
 from graphmem.capture.jsonl import JsonlImporter
@@ -83,7 +83,7 @@ class Evaluation:
 
     outcomes: Mapping[str, Outcome]
     shape: Shape
-    recommended: Threshold | None
+    recommended: Calibration | None
     sessions: SessionEvaluation | None
 
 

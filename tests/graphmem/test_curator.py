@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from graphmem import Memory, Project, curator, follower, project_graph, projection, traffic
-from graphmem.calibration import Threshold, thresholds
+from graphmem.calibration import Calibration, calibrations
 from graphmem.errors import UnavailableError
 from graphmem.graph import Decision, Declaration, EdgeFilter, EdgeStatus, Relation, VerdictKind
 from graphmem.opened import Opened
@@ -93,7 +93,7 @@ def test_the_threshold_is_held_against_the_past_after_an_import(
 
     def kept() -> list[Threshold]:
         with shop._access.use() as files:
-            return thresholds(files.journal)
+            return calibrations(files.journal)
 
     wait_until(lambda: kept() != [])
     (found,) = kept()
