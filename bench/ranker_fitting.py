@@ -17,24 +17,25 @@ from numpy.typing import NDArray
 from bench.dataset import Dataset
 
 SEED = 20
-TREES = 250
-HARD = 40
+TREES = 300
+HARD = 50
 """So many of a question's wrong candidates, the hardest by the closed form, teach the order."""
-GROUP = 70
+GROUP = 80
 """About so many candidates of a question do: the right ones, the hard ones, and a sample."""
 SURE = 10
 """So many of the hardest wrong ones teach the chance, the others by a sample of this share."""
 SHARE = 0.15
-QUESTIONS = 500
+QUESTIONS = 2_000
 """At most so many questions of one history teach, so that none outweighs the others."""
 TOLERANCE = 1e-5
 _GRAPH_VERSION = 15
 _COMMON = {
     "learning_rate": 0.05,
     "num_leaves": 31,
+    "max_bin": 127,
     "min_data_in_leaf": 60,
     "lambda_l2": 2.0,
-    "feature_fraction": 0.7,
+    "feature_fraction": 0.6,
     "feature_fraction_seed": SEED,
     "bagging_fraction": 0.6,
     "bagging_freq": 1,

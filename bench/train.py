@@ -30,7 +30,7 @@ from graphmem.ranking_card import CARD, VERSION, Card, Columns, file_of
 from graphmem.ranking_model import FOLDER
 from inference.features import COLUMNS, TASK_COLUMNS
 
-FOLDS = 2
+FOLDS = 3
 PROCESSES = 2
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "model-card.md"
 _PROBES = 2_000
