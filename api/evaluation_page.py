@@ -57,7 +57,8 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { padding: .32rem .6rem; border-bottom: 1px solid var(--rule); text-align: right;
   white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
-th { color: var(--soft); font-weight: 600; }
+th { color: var(--soft); font-weight: 600; white-space: normal; vertical-align: bottom; }
+.few { max-width: 24rem; }
 tr.ours td { font-weight: 600; }
 .bar { display: block; width: 7rem; height: .65rem; background: var(--band); border-radius: .2rem; }
 .bar i { display: block; height: 100%; background: var(--rival); border-radius: .2rem; }
@@ -87,10 +88,10 @@ def page(evaluation: Evaluation, location: str) -> str:
     """Return the page; `location` is where the source lies."""
     body = [
         f"<h1>How good are the alerts? {escape(one_line(location))}</h1>",
-        *(f'<p class="remark">{escape(each)}</p>' for each in remarks(evaluation)),
+        *(f'<p class="remark">{_prose(each)}</p>' for each in remarks(evaluation)),
     ]
     if evaluation.outcomes[GRAPHMEM].scores is not None:
-        body.insert(1, f'<p class="soft">{escape(asked(evaluation))}</p>')
+        body.insert(1, f'<p class="soft">{_prose(asked(evaluation))}</p>')
         body += [*_cards(evaluation), *_ranking(evaluation), *_charts(evaluation), *_warnings(evaluation)]
         body += _reliability(evaluation.outcomes[GRAPHMEM])
     body += _sessions(evaluation)
@@ -107,7 +108,7 @@ def _cards(evaluation: Evaluation) -> Iterable[str]:
     cards = [(_map(ours), "MAP without the task's words")]
     if ours.worded is not None:
         cards.append((_map(ours.worded), "MAP with the title as the task"))
-    cards.append((_map(rival), f"MAP of {STRONGEST_RIVAL}, the strongest baseline"))
+    cards.append((_map(rival), f"MAP of {STRONGEST_RIVAL}, rule confidence"))
     if ours.given is not None:
         precision = ours.given.precision
         right = "-" if precision is None else percent(precision)
@@ -135,8 +136,8 @@ def _ranking(evaluation: Evaluation) -> Iterable[str]:
     yield f"<h2>{escape(QUESTION)}</h2>"
     yield _table(("predictor", "", "MAP", "hit@1", "hit@5", "recall@10"), rows)
     yield f"<p>GraphMem less ROSE, MAP: <b>{difference(lead(evaluation))}</b> in 95 of 100 cases.</p>"
-    yield f'<p class="soft">{escape(TITLE_REMARK)}</p>'
-    yield f'<p class="soft">{escape(BASELINE_REMARK)}</p>'
+    yield f'<p class="soft">{_prose(TITLE_REMARK)}</p>'
+    yield f'<p class="soft">{_prose(BASELINE_REMARK)}</p>'
 
 
 def _ranking_row(kind: str, name: str, outcome: Outcome) -> tuple[str, Sequence[str]]:
@@ -156,7 +157,7 @@ def _charts(evaluation: Evaluation) -> Iterable[str]:
     drawings = (
         (
             alerts_drawing(evaluation.outcomes, STRONGEST_RIVAL),
-            "The fewer alerts, the more of them are right.",
+            "A point for each threshold, from 50 to 90 %.",
         ),
         (
             reliability_drawing(evaluation.outcomes[GRAPHMEM]),
@@ -178,15 +179,15 @@ def _warnings(evaluation: Evaluation) -> Iterable[str]:
         rows.append(("ours" if row.told else "", cells))
     yield "<h2>If everything from a probability on had been an alert</h2>"
     yield _table(("predictor", "from", "in 100 edits", "right", "in 24 h", "found", "alone"), rows)
-    yield f"<p>{escape(advice(evaluation))}</p>"
-    yield f'<p class="soft">{escape(COLUMN_REMARK)}</p>'
+    yield f"<p>{_prose(advice(evaluation))}</p>"
+    yield f'<p class="soft">{_prose(COLUMN_REMARK)}</p>'
 
 
 def _reliability(ours: Outcome) -> Iterable[str]:
     rows = [("", (percent(each.said), percent(each.came_true), f"{each.entries:,}")) for each in ours.bins]
     yield "<h2>When GraphMem says a probability, how often does it come true?</h2>"
-    yield _table(("said", "came true", "entries"), rows)
-    yield f"<p>{escape(calibration(ours))}</p>"
+    yield _table(("said", "came true", "entries"), rows, "few")
+    yield f"<p>{_prose(calibration(ours))}</p>"
 
 
 def _sessions(evaluation: Evaluation) -> Iterable[str]:
@@ -197,12 +198,17 @@ def _sessions(evaluation: Evaluation) -> Iterable[str]:
         for name, *figures in session_rows(evaluation.sessions)
     ]
     yield "<h2>Agents' sessions: what is edited later?</h2>"
-    yield f'<p class="soft">{escape(session_words(evaluation.sessions))}</p>'
+    yield f'<p class="soft">{_prose(session_words(evaluation.sessions))}</p>'
     yield _table(("predictor", "R@10", "MAP", "unread", "at reads", "difference of R@10"), rows)
-    yield f'<p class="soft">{escape(SESSION_REMARK)}</p>'
+    yield f'<p class="soft">{_prose(SESSION_REMARK)}</p>'
 
 
-def _table(headings: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> str:
+def _prose(words: str) -> str:
+    """Return a sentence as HTML; a number stays beside its percent sign."""
+    return escape(words).replace(" %", "&nbsp;%")
+
+
+def _table(headings: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], kind: str = "") -> str:
     """Return a table of cells that are HTML already, each row with its class."""
     head = "".join(f'<th scope="col">{heading}</th>' for heading in headings)
     lines = (
@@ -210,4 +216,6 @@ def _table(headings: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -
         for kind, cells in rows
     )
     body = "".join(lines)
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    shape = f' class="{kind}"' if kind else ""
+    head_row = f"<thead><tr>{head}</tr></thead>"
+    return f'<div class="wide"><table{shape}>{head_row}<tbody>{body}</tbody></table></div>'
