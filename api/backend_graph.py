@@ -6,7 +6,7 @@ It is not the rest of the seam (`api.backend`). Every answer is the HTTP shape a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from graphmem.errors import NotFoundError
 from graphmem.graph import Decision, Declaration, EdgeKind, EdgeOrder, EdgeStatus
 
 Shape = dict[str, Any]
+Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,12 @@ class GraphBackend(Protocol):
 
     def overview(self, project: str, budget_tokens: int) -> Shape:
         """Return the digest in at most that many tokens."""
+
+    def corroboration(self, project: str, within: str | None, limit: int) -> Shape:
+        """Return the edges beside the imports of the last reading, a `CorroborationOut`."""
+
+    def corroborate(self, project: str, within: str | None, limit: int, progress: Progress) -> Shape:
+        """Read the imports in the project's code, and return a `CorroborationOut`."""
 
     def health(self, project: str, limit: int) -> Shape:
         """Return what deserves a look; `limit` cuts the lists, not the counts."""

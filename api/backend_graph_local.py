@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from api import schemas_graph as schemas
-from api.backend_graph import EdgeQuestion, Shape, WalkQuestion
+from api.backend_graph import EdgeQuestion, Progress, Shape, WalkQuestion
 from api.schemas import Shape as OutShape
+from api.schemas_code import CorroborationOut
 from graphmem import Memory
 from graphmem.graph import Decision, Declaration, EdgeFilter
 from graphmem.instant import from_iso
@@ -75,6 +76,15 @@ class LocalGraph:
     def overview(self, project: str, budget_tokens: int) -> Shape:
         """Return the digest in at most that many tokens."""
         return _plain(schemas.OverviewOut.of(self._graph(project).overview(budget_tokens)))
+
+    def corroboration(self, project: str, within: str | None, limit: int) -> Shape:
+        """Return the edges beside the imports of the last reading."""
+        return _plain(CorroborationOut.of(self._memory.project(project).code.corroboration(within, limit)))
+
+    def corroborate(self, project: str, within: str | None, limit: int, progress: Progress) -> Shape:
+        """Read the imports in the project's code; nothing is kept of a reading that is interrupted."""
+        code = self._memory.project(project).code
+        return _plain(CorroborationOut.of(code.read(within, limit, progress=progress)))
 
     def health(self, project: str, limit: int) -> Shape:
         """Return what deserves a look."""

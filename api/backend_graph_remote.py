@@ -6,8 +6,9 @@ It is not the exchange itself (`api.service_client`), nor the files' twin (`api.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
-from api.backend_graph import EdgeQuestion, Shape, WalkQuestion
+from api.backend_graph import EdgeQuestion, Progress, Shape, WalkQuestion
 from api.service_client import ServiceClient, project_route
 from graphmem.graph import Decision, Declaration
 
@@ -94,6 +95,16 @@ class RemoteGraph:
     def overview(self, project: str, budget_tokens: int) -> Shape:
         """Return the digest in at most that many tokens."""
         return self._client.get(project_route(project, "overview"), budget_tokens=budget_tokens)
+
+    def corroboration(self, project: str, within: str | None, limit: int) -> Shape:
+        """Return the edges beside the imports of the last reading."""
+        return self._client.get(project_route(project, "corroboration"), path=within, limit=limit)
+
+    def corroborate(self, project: str, within: str | None, limit: int, progress: Progress) -> Shape:
+        """Read the imports in the project's code; leaving early stops the reading there."""
+        asked = {"limit": str(limit)} | ({} if within is None else {"path": within})
+        route = f"{project_route(project, 'corroboration')}?{urlencode(asked)}"
+        return self._client.report(route, {}, progress)
 
     def health(self, project: str, limit: int) -> Shape:
         """Return what deserves a look."""

@@ -19,8 +19,8 @@ from api.backend import (
 )
 from api.backend_graph_remote import RemoteGraph
 from api.option_types import text_argument
-from api.service_client import ServiceClient, error_of, project_route
-from graphmem.errors import NotFoundError, UnavailableError
+from api.service_client import ServiceClient, project_route
+from graphmem.errors import NotFoundError
 
 _PAGE = 200
 
@@ -117,16 +117,4 @@ class RemoteBackend:
         body: Shape = {"source": source.kind, "location": source.location}
         if source.kind == "git":
             body |= {"include": source.include, "ref": source.ref}
-        with self._client.lines(project_route(project, "imports"), body) as lines:
-            for line in lines:
-                match line:
-                    case {"progress": {"done": done, "total": total}}:
-                        progress(done, total)
-                    case {"report": report}:
-                        return dict(report)
-                    case {"problem": problem}:
-                        raise error_of(problem["status"], problem)
-        raise UnavailableError(
-            "The service ended before the import did: start it again with `graphmem serve --detach` and "
-            "run the same command again to go on."
-        )
+        return self._client.report(project_route(project, "imports"), body, progress)

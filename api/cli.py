@@ -44,6 +44,7 @@ COMMANDS = {
     "path": "cli_graph",
     "modules": "cli_modules",
     "overview": "cli_modules",
+    "corroborate": "cli_corroborate",
     "health": "cli_graph",
     "infer": "cli_graph",
     "projects": "cli_lists",

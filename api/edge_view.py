@@ -30,6 +30,8 @@ _TIMES = {
     "related": "came up together",
 }
 _SCORES = {"file": "changed together", "concept": "same subject", "temporal": "order in time"}
+_SEEN = "also seen in the code: one file imports the other"
+_HIDDEN = "not seen in the code: neither file imports the other"
 
 
 def name_of(node: Shape) -> str:
@@ -118,6 +120,8 @@ def _question(screen: Screen, edge: Shape) -> Text:
     text.append(f"\n{why_words(edge['evidence'], edge['kind'])}", "dim")
     if edge["proposed_relation"]:
         text.append(f"\n{guess_words(edge)}")
+    if edge["seen_in_code"]:
+        text.append(f"\n{_SEEN}", "dim")
     if edge["reason"]:
         text.append(f"\n{clean(edge['reason'])}", "yellow")
     text.append(f"\n{clean(edge['id'])}")
@@ -150,6 +154,9 @@ def show_edge(screen: Screen, edge: Shape, titles: Mapping[str, tuple[str, str]]
         screen.line((f"{edge['reason'].rstrip('.')}.", "yellow"))
     _show_evidence(screen, edge, titles)
     _show_score(screen, edge["score"])
+    if edge["seen_in_code"] is not None:
+        screen.gap()
+        screen.line((_SEEN if edge["seen_in_code"] else _HIDDEN, "dim"))
     _show_verdicts(screen, edge["verdicts"])
     screen.gap()
     if edge["similar"]:

@@ -1,7 +1,8 @@
-"""Owns the imports that run inside the service: each in its own thread, its progress as lines of JSON.
+"""Owns what runs long inside the service: each in its own thread, its progress as lines of JSON.
 
-It is not the importers (those are in `graphmem.capture`). An import ends early when its client goes away or
-the service stops; what it has stored stays, and the next run goes on from there.
+It is not the importers (`graphmem.capture`), nor the reading of code (`graphmem.imports`). An import ends
+early when its client goes away or the service stops; what it has stored stays, and the next run goes on from
+there.
 """
 
 from __future__ import annotations
@@ -15,19 +16,22 @@ import time
 from collections.abc import AsyncIterator, Callable
 
 from api.problems import Problem, ProblemKind, problem_of
-from api.schemas import ImportReportOut
+from api.schemas import ImportReportOut, Shape
+from api.schemas_code import CorroborationOut
+from graphmem.code_facts import Corroboration
 from graphmem.errors import GraphMemError
 from graphmem.model import ImportReport
 
 logger = logging.getLogger("graphmem.service")
 
 Progress = Callable[[int, int | None], None]
-Work = Callable[[Progress, threading.Event], ImportReport]
+Report = ImportReport | Corroboration
+Work = Callable[[Progress, threading.Event], Report]
 _LINE_EVERY = 0.1
 
 
 class ImportRun:
-    """One import: started at once, followed by one reader on the event loop."""
+    """One import, or one reading of code: started at once, followed by one reader on the event loop."""
 
     def __init__(self, work: Work, loop: asyncio.AbstractEventLoop) -> None:
         self._work = work
@@ -36,7 +40,7 @@ class ImportRun:
         self._latest: tuple[int, int | None] | None = None
         self._told_at = 0.0
         self.stop = threading.Event()
-        self.report: ImportReport | None = None
+        self.report: Report | None = None
         self.problem: Problem | None = None
         self.thread = threading.Thread(target=self._run, name="import", daemon=True)
 
@@ -90,9 +94,17 @@ class ImportRun:
             if not self.ended:
                 await self._news.wait()
         if self.report is not None:
-            yield _line({"report": ImportReportOut.of(self.report).model_dump(mode="json")})
+            yield _line({"report": _shape(self.report).model_dump(mode="json")})
         elif self.problem is not None:
             yield _line({"problem": self.problem.document().model_dump(mode="json")})
+
+
+def _shape(report: Report) -> Shape:
+    match report:
+        case ImportReport():
+            return ImportReportOut.of(report)
+        case Corroboration():
+            return CorroborationOut.of(report)
 
 
 def _line(value: object) -> bytes:

@@ -24,7 +24,7 @@ from graphmem.errors import InvalidInputError
 router = APIRouter(prefix="/v1/projects/{project}/imports", tags=["imports"], dependencies=PRESENT_ONLY)
 
 MEDIA_TYPE = "application/x-ndjson"
-_FIRST_NEWS_SECONDS = 0.5
+FIRST_NEWS_SECONDS = 0.5
 
 
 @router.post(
@@ -58,7 +58,7 @@ async def import_history(request: Request, memory: MemoryHere, project: Slug) ->
         raise InvalidInputError("`ref` and `include` are for git only: leave them out.", "ref")
     imports: Imports = request.app.state.imports
     run = imports.start(_work(await run_in_threadpool(project_of, memory, project), body))
-    await run.first_news(_FIRST_NEWS_SECONDS)
+    await run.first_news(FIRST_NEWS_SECONDS)
     if run.problem is not None:
         return problem_response(run.problem)
     return ImportAnswer(run)

@@ -41,7 +41,8 @@ class EdgeOut(Shape):
     `probability` is P(one end is changed in the observation that changes the other), the larger of both
     ways; `value` orders the review queue; `reason` says why it is stale, or back after a rejection;
     `similar` are the edges that ask the same question and were folded into this one. What is proposed is a
-    guess from the names of the files, `proposed_because` its cue.
+    guess from the names of the files, `proposed_because` its cue. `seen_in_code` says whether either file
+    imports the other, null where that is not known; it is no evidence.
     """
 
     id: str
@@ -63,6 +64,7 @@ class EdgeOut(Shape):
     updated_at: Instant
     reason: str | None
     similar: list[str]
+    seen_in_code: bool | None
 
 
 class EdgePageOut(Shape):

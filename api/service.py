@@ -27,6 +27,7 @@ from fastapi.openapi.utils import get_openapi
 from api import (
     faults,
     routes_capture,
+    routes_corroboration,
     routes_edges,
     routes_graph,
     routes_hooks,
@@ -126,6 +127,7 @@ def create_app(
         routes_edges,
         routes_graph,
         routes_modules,
+        routes_corroboration,
         routes_hooks,
     ):
         app.include_router(routes.router)

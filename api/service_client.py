@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import httpx
 
-from api.backend import Shape
+from api.backend import Progress, Shape
 from api.lifecycle import service_url
 from graphmem.errors import (
     ConflictError,
@@ -75,6 +75,22 @@ class ServiceClient:
         """Return the answer to a PUT of `body` as JSON."""
         with _faults():
             return _answer(self._http.put(route, content=_json(body), headers=_JSON))
+
+    def report(self, route: str, body: object, progress: Progress) -> Shape:
+        """Return the report that ends an answer which comes bit by bit, `progress` told on the way."""
+        with self.lines(route, body) as lines:
+            for line in lines:
+                match line:
+                    case {"progress": {"done": done, "total": total}}:
+                        progress(done, total)
+                    case {"report": report}:
+                        return dict(report)
+                    case {"problem": problem}:
+                        raise error_of(problem["status"], problem)
+        raise UnavailableError(
+            "The service ended before the work did: start it again with `graphmem serve --detach` and "
+            "run the same command again to go on."
+        )
 
     @contextmanager
     def lines(self, route: str, body: object) -> Iterator[Iterator[Shape]]:

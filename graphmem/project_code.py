@@ -17,6 +17,7 @@ from graphmem import refreshing
 from graphmem.access import Access, check_limit
 from graphmem.code_facts import Corroboration, Reading
 from graphmem.errors import InvalidInputError, SourceError
+from graphmem.follower import PATIENCE
 from graphmem.imports import read_imports
 from graphmem.imports.reading import Progress
 from graphmem.opened import Opened
@@ -77,7 +78,7 @@ class ProjectCode:
             if stop is None or not stop.is_set():
                 took_ms = (time.monotonic() - started) * 1000.0
                 files.code.keep(Reading(graph, at, commit, took_ms))
-        return self._compared(place, limit)
+        return self._compared(place, limit, LONGEST)
 
     def corroboration(self, within: str | None = None, limit: int = 20) -> Corroboration:
         """Say which pairs that change together have no import between them, and which imports are silent.
@@ -92,8 +93,8 @@ class ProjectCode:
         check_limit(limit)
         return self._compared(self._place(within), limit)
 
-    def _compared(self, place: str | None, limit: int) -> Corroboration:
-        until = refreshing.deadline()
+    def _compared(self, place: str | None, limit: int, patience: float = PATIENCE) -> Corroboration:
+        until = refreshing.deadline(patience)
         with self._access.use() as files:
             lacks = refreshing.refreshed(files, until)
             reading = files.code.reading()

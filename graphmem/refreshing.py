@@ -16,9 +16,9 @@ from graphmem.recall.impact import unfinished
 _TRIES = 3
 
 
-def deadline() -> float:
-    """Return until when a question may wait, on the monotonic clock."""
-    return time.monotonic() + PATIENCE
+def deadline(patience: float = PATIENCE) -> float:
+    """Return until when a question may wait that has `patience` (seconds), on the monotonic clock."""
+    return time.monotonic() + patience
 
 
 def left(until: float) -> float:
