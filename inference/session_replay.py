@@ -176,11 +176,11 @@ def _drawn(sessions: Sequence[Session], at_most: int | None) -> frozenset[str]:
 
 
 def _telling(sessions: Sequence[Session], commits: Sequence[Commit]) -> Iterator[Session | Commit]:
-    """Yield all that can be told in the order of the moments it is known from, commits first among equals."""
+    """Yield all that can be told in the order of the moments it is known from, sessions first among equals."""
     order: list[tuple[float, bool, int, Session | Commit]] = []
-    order += ((commit.at, False, number, commit) for number, commit in enumerate(commits))
+    order += ((commit.at, True, number, commit) for number, commit in enumerate(commits))
     began = sorted(sessions, key=lambda session: session.began)
-    order += ((session.ended, True, number, session) for number, session in enumerate(began))
+    order += ((session.ended, False, number, session) for number, session in enumerate(began))
     for *_, told in sorted(order, key=lambda entry: entry[:3]):
         yield told
 
