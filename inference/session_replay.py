@@ -176,7 +176,7 @@ def _drawn(sessions: Sequence[Session], at_most: int | None) -> frozenset[str]:
 
 
 def _telling(sessions: Sequence[Session], commits: Sequence[Commit]) -> Iterator[Session | Commit]:
-    """Yield all that can be told in the order of the moments it is known from, sessions first among equals."""
+    """Yield all that can be told in the order of the moments it is known from; of equals sessions first."""
     order: list[tuple[float, bool, int, Session | Commit]] = []
     order += ((commit.at, True, number, commit) for number, commit in enumerate(commits))
     began = sorted(sessions, key=lambda session: session.began)
