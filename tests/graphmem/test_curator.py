@@ -91,7 +91,7 @@ def test_the_threshold_is_held_against_the_past_after_an_import(
     (tmp_path / "work.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
     shop.import_jsonl(str(tmp_path / "work.jsonl"))
 
-    def kept() -> list[Threshold]:
+    def kept() -> list[Calibration]:
         with shop._access.use() as files:
             return calibrations(files.journal)
 
