@@ -67,9 +67,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What one look at the past gave, from `questions` about work up to `at` (epoch seconds).
+    """What one look at the past gave, by `questions` about work up to `at` (epoch seconds).
 
-    `plain` is for questions without a task, `told` for those with; `observations` is how many the project had.
+    `plain` is for questions without a task, `told` for those with; the project had `observations`.
     """
 
     plain: Reading

@@ -219,7 +219,8 @@ class Project:
         """Say what may be affected by a change of `paths`, and what goes on around them.
 
         The last work of `actor` makes its files likelier, and so do the words of `intent`, the task at hand;
-        `branch` is taken for later and changes nothing yet. `as_of` (epoch seconds) answers from what was known then.
+        `branch` is taken for later and changes nothing yet. `as_of` (epoch seconds) answers from what was
+        known then.
 
         Raises:
             InvalidInputError: no path, a path outside the root, or `limit` outside 1 to 200.

@@ -40,7 +40,8 @@ def impact(
     paths = () if path is not None else question.paths
     status = found.standing.status
     if not found.known:
-        return Impact(path, status, reason, None, now, paths, degraded=degraded)
+        affected = found.affected[: question.limit]
+        return Impact(path, status, reason, None, now, paths, affected=affected, degraded=degraded)
     around = goings(view, found, now, journal)
     recent = activity.recent(view, found.ids, now)
     told = judged(view, found, around, now, missing, recent=recent)

@@ -1,14 +1,14 @@
 """Owns the one predictor: from files that are known to change to the files that may need a change too.
 
 `/impact`, the command line and `graphmem evaluate` all ask this function. It hands inference what it needs:
-the work in memory to the shipped models (`inference.ranker`), or, where these can't answer, what a view of the
-postings gives to the closed form (`inference.ranking`).
+the work in memory to the shipped models (`inference.ranker`), or, where these can't answer, what a view of
+the postings gives to the closed form (`inference.ranking`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from graphmem.captured import Shown
 from graphmem.postings import FileView, View
 from graphmem.ranking_model import RankingModel
 from inference.chronicle import Chronicle
-from inference.combination import tempered
 from inference.concepts import idf
 from inference.evidence import FileHistory, Occasion, Ranked, Standing
+from inference.lessons import UNTAUGHT, End, Lessons, adjusted, heard
 from inference.ranker import Calibrate, Known, Query, evidence, ranking
 from inference.ranking import candidates, rank
 from inference.signals import Signals, signals
@@ -29,7 +29,7 @@ _CANDIDATES = 100
 _IN_HAND = 50
 _PROFILED = 10
 _UPCOMING = 20
-_NOTHING_SHOWN: Mapping[str, Shown] = {}
+_SCORED = 200
 
 LEAST_WORK = 100
 """With fewer occasions than these the closed form answers: the models have learned from longer pasts."""
@@ -52,6 +52,28 @@ class Asker:
     now: float
     actor: str | None = None
     words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """What people and agents have said of earlier answers: verdicts, and how notes about these files went.
+
+    `shown` is by the path that was named.
+    """
+
+    lessons: Lessons = UNTAUGHT
+    shown: Mapping[str, Shown] = field(default_factory=dict)
+
+    def moved(self, chance: float, queried: Sequence[End], file: End) -> float:
+        """Return a probability (0..1) as it is after that, its log odds moved within `lessons.BOUND`."""
+        offset = self.lessons.offset_among(queried, file)
+        told = self.shown.get(file.path)
+        if told is not None:
+            offset += heard(chance, *told)
+        return adjusted(chance, offset)
+
+
+NOTHING_TAUGHT = Taught()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +102,7 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """What an answer stands on: the known files' histories, the actor's last work, what is heard of others."""
+    """What an answer stands on: the known files' histories, the actor's last work, what is heard."""
 
     histories: tuple[FileHistory, ...]
     recent: tuple[Occasion, ...]
@@ -89,7 +111,7 @@ class Grounds:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Best first; `linked` are all that have evidence. `is_ranked`: the models made it, not the closed form."""
+    """Best first; `linked` are all that have evidence. `is_ranked`: by the models, not the closed form."""
 
     ranked: tuple[Prediction, ...]
     linked: tuple[FileView, ...]
@@ -123,7 +145,7 @@ def predict(
     files: Sequence[FileView],
     asker: Asker,
     at_most: int,
-    shown: Mapping[str, Shown] = _NOTHING_SHOWN,
+    taught: Taught = NOTHING_TAUGHT,
     fresh: Sequence[str] = (),
     calibrate: Calibrate | None = None,
 ) -> Predictions:
@@ -134,7 +156,7 @@ def predict(
         files: those known to change.
         asker: who asks, when, at which task.
         at_most: how many entries to return.
-        shown: how notes about these files turned out, by the path that was named.
+        taught: what earlier answers taught.
         fresh: paths that change too and that no observation has named; the closed form knows nothing of them.
         calibrate: makes of the models' word the share that came true; None for that of many projects.
     """
@@ -148,8 +170,8 @@ def predict(
                     _actor(view, asker.actor),
                     asker.words,
                 )
-                return _ranked(view, chronicle, model, query, at_most, shown, calibrate)
-    return _closed(view, files, asker, at_most, shown)
+                return _ranked(view, chronicle, model, query, at_most, taught, calibrate)
+    return _closed(view, files, asker, at_most, taught)
 
 
 def _is_held(chronicle: Chronicle, files: Sequence[FileView]) -> bool:
@@ -167,20 +189,25 @@ def _ranked(
     model: RankingModel,
     query: Query,
     at_most: int,
-    shown: Mapping[str, Shown],
+    taught: Taught,
     calibrate: Calibrate | None,
 ) -> Predictions:
     """Return what the models say."""
     found = ranking(chronicle, model, query, calibrate or pooled(model, bool(query.words)))
+    if taught.lessons or taught.shown:
+        queried = [End(known.file, known.path) for known in query.known if known.file is not None]
+        found = replace(found, probabilities=_moved(chronicle, found.probabilities, queried, taught))
     foremost = list(found.probabilities)[:at_most]
     entries = evidence(chronicle, query, found, foremost)
     heard = found.heard
     promising = (
         file for file in dict.fromkeys((*heard.pairs.scores, *heard.sequels)) if file not in heard.known
     )
-    linked = [file for file in promising if chronicle.files[file].alive][:_CANDIDATES]
+    linked = [file for file in promising if chronicle.files[file].alive and file not in heard.known][
+        :_CANDIDATES
+    ]
     views = view.files(dict.fromkeys((*foremost, *linked)))
-    predictions = [_prediction(views[entry.file], entry, shown) for entry in entries if entry.file in views]
+    predictions = [Prediction(views[entry.file], entry) for entry in entries if entry.file in views]
     predictions.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))
     return Predictions(
         tuple(predictions),
@@ -200,10 +227,10 @@ def pooled(model: RankingModel, with_task: bool) -> Calibrate:
     return calibrate
 
 
-def _closed(
-    view: View, files: Sequence[FileView], asker: Asker, at_most: int, shown: Mapping[str, Shown]
-) -> Predictions:
-    """Return what the closed form says."""
+def _closed(view: View, files: Sequence[FileView], asker: Asker, at_most: int, taught: Taught) -> Predictions:
+    """Return what the closed form says; of files never seen it says nothing."""
+    if not files:
+        return Predictions((), (), Grounds((), (), signals(())))
     found = gather(view, files, asker)
     living = found.living
     ranked = rank(
@@ -211,14 +238,19 @@ def _closed(
         found.profiles,
         found.standings,
         found.recent,
-        at_most,
+        _SCORED,
         among=living.keys(),
         heard=found.heard,
     )
-    predictions = [_prediction(living[entry.file], entry, shown) for entry in ranked]
+    queried = [End(file.id, file.path) for file in files]
+    predictions = [
+        Prediction(file, replace(entry, probability=taught.moved(entry.probability, queried, End(*file[:2]))))
+        for entry in ranked
+        for file in (living[entry.file],)
+    ]
     predictions.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))
     return Predictions(
-        tuple(predictions),
+        tuple(predictions[:at_most]),
         tuple(living[file] for file in found.linked if file in living),
         Grounds(found.histories, found.recent, found.heard),
     )
@@ -229,15 +261,17 @@ def upcoming(view: View, found: Grounds) -> tuple[tuple[FileView, float], ...]:
     return _upcoming(view, next_files(found.histories, found.recent, found.heard))
 
 
-def _prediction(file: FileView, ranked: Ranked, shown: Mapping[str, Shown]) -> Prediction:
-    told = shown.get(file.path)
-    if told is None:
-        return Prediction(file, ranked)
-    return Prediction(file, replace(ranked, probability=tempered(ranked.probability, *told)))
+def _moved(
+    chronicle: Chronicle, chances: Mapping[int, float], queried: Sequence[End], taught: Taught
+) -> dict[int, float]:
+    """Return the probabilities as they are after what was taught, the highest first, equals by path."""
+    paths = {file: chronicle.files[file].path for file in chances}
+    moved = {file: taught.moved(chance, queried, End(file, paths[file])) for file, chance in chances.items()}
+    return dict(sorted(moved.items(), key=lambda entry: (-entry[1], paths[entry[0]])))
 
 
 def nameable(view: View, entries: Sequence[Prediction], least: float) -> list[Prediction]:
-    """Return those that may be named unasked: probable enough (from `least` on), no noise, seen often enough."""
+    """Return those that may be named unasked: probable (from `least` on), no noise, seen often enough."""
     strong = [entry for entry in entries if entry.ranked.probability >= least]
     return [
         entry

@@ -14,10 +14,11 @@ from graphmem.calibration import calibration_at, outlook
 from graphmem.captured import Shown
 from graphmem.graph import EdgeStatus
 from graphmem.journal import Journal
+from graphmem.lessons import lessons_of
 from graphmem.model import Affected, Evidence, FileStatus, SignalScores, Tier
 from graphmem.postings import FileView, View
 from graphmem.recall import activity
-from graphmem.recall.predictor import Asker, Grounds, Prediction, Predictions, predict
+from graphmem.recall.predictor import Asker, Grounds, Prediction, Predictions, Taught, predict
 from graphmem.recall.settled import RULED_OUT, edges_around, stored, support_of
 from graphmem.references import Missing
 from graphmem.store.port import GraphEdge
@@ -25,6 +26,7 @@ from inference.lineage import Change
 
 _LEAST = 10
 _SPARE = 20
+_NEVER = 2.0
 _FIRST_NEIGHBOURS = 10
 
 
@@ -62,7 +64,7 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What was found for one question; nothing but `question` and `standing` where no file is known.
+    """What was found for one question; where no file is known, only what its name and task make possible.
 
     `affected` are confirmed ones first, then the ranked; `linked` all that have evidence; `grounds` is what
     that stands on. `threshold` is the probability from which an entry is likely.
@@ -108,14 +110,20 @@ def survey(
     known = tuple({file.id: file for file in files.values() if file is not None}.values())
     standing = _standing(view, files, missing([file.path for file in known]))
     threshold, calibrate = outlook(calibration_at(journal, view.as_of), bool(question.words))
+    ledger = None if journal is None else journal.ledger
+    fresh = [path for path, file in files.items() if file is None]
+    asker = Asker(now, question.actor, question.words)
     if not known:
-        return Surroundings(question, standing, threshold)
-    edges = edges_around(view, [file.id for file in known], None if journal is None else journal.ledger)
+        ranked = predict(view, (), asker, question.limit, fresh=fresh, calibrate=calibrate)
+        # That a file is busy is no reason to name it beside one that nothing is known of.
+        reasoned = tuple(entry for entry in ranked.ranked if entry.ranked.signals)
+        around = _around(view, replace(ranked, ranked=reasoned), {}, missing)
+        return Surroundings(question, standing, threshold, affected=_affected(view, question, around, _NEVER))
+    edges = edges_around(view, [file.id for file in known], ledger)
     most = max(question.limit, _LEAST) + _SPARE + sum(edge.status in RULED_OUT for edge in edges.values())
     shown = {} if journal is None else _shown(journal, known, None if view.as_of == math.inf else view.as_of)
-    predictions = predict(
-        view, known, Asker(now, question.actor, question.words), most, shown, calibrate=calibrate
-    )
+    taught = Taught(lessons_of(view, ledger), shown)
+    predictions = predict(view, known, asker, most, taught, fresh, calibrate)
     around = _around(view, predictions, edges, missing)
     return Surroundings(
         question,
@@ -123,7 +131,7 @@ def survey(
         threshold,
         known,
         around,
-        tuple(_affected(view, question, around, threshold)),
+        _affected(view, question, around, threshold),
         tuple(file for file in predictions.linked if not around.is_ruled_out(file)),
         predictions.grounds,
     )
@@ -155,7 +163,7 @@ def _around(view: View, predictions: Predictions, edges: Mapping[int, GraphEdge]
     return replace(found, entries=tuple(e for e in entries if not found.is_ruled_out(e.file)))
 
 
-def _affected(view: View, question: Question, around: Around, threshold: float) -> list[Affected]:
+def _affected(view: View, question: Question, around: Around, threshold: float) -> tuple[Affected, ...]:
     """Return the entries, confirmed ones first; more than asked for if more are likely."""
     sure = sum(entry.ranked.probability >= threshold for entry in around.entries)
     entries = around.entries[: max(question.limit, sure)]
@@ -176,7 +184,7 @@ def _affected(view: View, question: Question, around: Around, threshold: float) 
         for id, entry in listed.items()
         if id not in around.confirmed
     ]
-    return [*confirmed, *others]
+    return (*confirmed, *others)
 
 
 def _confirmed(entry: Affected, edge: GraphEdge) -> Affected:
