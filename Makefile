@@ -1,6 +1,7 @@
 # Needs Python 3.11 or newer, git and make; everything else is put into .venv.
 #   make demo [REPO=/path]   the story, then this repository's (or that one's) own history
 #   make test                lint, types and all tests        make quick   the tests that take no time
+#   make train               the ranking models anew, with their figures (needs the public data: GRAPHMEM_DATA)
 #   make coverage            all tests, and which branches they reach (takes half as long again)
 # PYTHON=/path/to/python chooses the interpreter, PYTEST_ARGS="-k word" the tests.
 
@@ -13,11 +14,11 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-inp
 # What is set for other projects must not reach into this one's environment.
 unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX
 
-.PHONY: help demo test coverage quick lint types evaluate clean
+.PHONY: help demo test coverage quick lint types evaluate train clean
 .DEFAULT_GOAL := help
 
 help:
-	@sed -n '2,5s/^# \{0,1\}//p' Makefile
+	@sed -n '2,6s/^# \{0,1\}//p' Makefile
 
 demo: $(VENV)/runtime.stamp
 	@$(BIN)/graphmem demo $(if $(REPO),"$(REPO)")
@@ -41,6 +42,10 @@ types: $(VENV)/dev.stamp
 
 evaluate: $(VENV)/runtime.stamp
 	@$(BIN)/graphmem evaluate git "$(or $(REPO),.)"
+
+train: $(VENV)/dev.stamp
+	@$(BIN)/python -m bench.making build/training
+	@$(BIN)/python -m bench.train --cache build/training
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis htmlcov .coverage .coverage.*

@@ -83,7 +83,7 @@ def load(file: Path) -> Dataset:
         ValueError: the file is none; the sentence names it and the remedy.
     """
     try:
-        with np.load(file) as found:
+        with file.open("rb") as stream, np.load(stream) as found:
             held = {field: found[field] for field in Dataset._fields}
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(

@@ -30,7 +30,7 @@ Flags = NDArray[np.bool_]
 class Order(NamedTuple):
     """How good an order is, each in 0..1."""
 
-    MAP: float
+    average_precision: float
     hit_1: float
     hit_5: float
     recall_10: float
@@ -198,7 +198,10 @@ def order_table(figures: Mapping[str, Mapping[str, Order]]) -> list[str]:
 
 
 def _order_row(label: str, figures: Iterable[Order]) -> str:
-    cells = (f"{row.MAP:7.3f}{row.hit_1:6.2f}{row.hit_5:6.2f}{row.recall_10:6.2f} " for row in figures)
+    cells = (
+        f"{row.average_precision:7.3f}{row.hit_1:6.2f}{row.hit_5:6.2f}{row.recall_10:6.2f} "
+        for row in figures
+    )
     return f"{label[:23]:24}" + "".join(cells)
 
 

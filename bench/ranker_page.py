@@ -103,7 +103,7 @@ def _orders(figures: Mapping[str, Mapping[str, Order]]) -> list[str]:
     lines += ["", f"| MAP | {' | '.join(figures)} |", "|---" * (len(figures) + 1) + "|"]
     histories = next(iter(figures.values()))
     lines += [
-        f"| {name} | {' | '.join(f'{rows[name].MAP:.3f}' for rows in figures.values())} |"
+        f"| {name} | {' | '.join(f'{rows[name].average_precision:.3f}' for rows in figures.values())} |"
         for name in histories
     ]
     return lines

@@ -121,7 +121,10 @@ def _orders(held: Sequence[Held], kind: Kind) -> dict[str, dict[str, Order]]:
 
 def _worst(known: Mapping[str, Mapping[str, Order]]) -> list[str]:
     """Return where the model gains least on the closed form."""
-    gains = {name: known[MODEL][name].MAP - row.MAP for name, row in known[CLOSED].items()}
+    gains = {
+        name: known[MODEL][name].average_precision - row.average_precision
+        for name, row in known[CLOSED].items()
+    }
     least = min(gains, key=gains.__getitem__)
     lost = sum(gain < 0 for gain in gains.values())
     return [

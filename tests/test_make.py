@@ -47,7 +47,7 @@ def make(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "quick", "lint", "evaluate"])
+@pytest.mark.parametrize("target", ["demo", "test", "quick", "lint", "evaluate", "train"])
 def test_without_python_each_target_says_what_is_needed(bare_machine: Path, target: str) -> None:
     done = make(bare_machine, target)
     assert done.returncode != 0
