@@ -17,11 +17,11 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.dataset import files, load
+from bench.dataset import Dataset, Kind, files, load
 from bench.ranker_figures import Numbers
 from bench.ranker_fitting import QUESTIONS, TREES, Lessons, as_onnx, fit, lessons, scores
 from bench.ranker_page import page_of
@@ -145,10 +145,17 @@ def _run(job: Job) -> tuple[Job, bytes | None, dict[str, Numbers]]:
     found = {}
     for place, path in enumerate(course.paths):
         if _left_out(place, job):
-            dataset = load(path)
-            told = scores(trees, dataset.X[:, :size])
-            found[path.stem] = told if job.with_task else np.where(dataset.by_task, -np.inf, told)
+            found[path.stem] = _said(load(path), trees, size, job)
     return job, None, found
+
+
+def _said(dataset: Dataset, trees: Any, size: int, job: Job) -> Numbers:
+    """Return (n,): the trees' sums, minus infinity for what is no candidate and for what no figure needs."""
+    asked = (dataset.kind != Kind.TRAINING)[dataset.query] | (job.role == "chance")
+    rows = np.flatnonzero(asked & (~dataset.by_task | job.with_task))
+    told = np.full(len(dataset.y), -np.inf, np.float32)
+    told[rows] = scores(trees, dataset.X[rows, :size])
+    return told
 
 
 def _left_out(place: int, job: Job) -> bool:
