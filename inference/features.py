@@ -19,29 +19,19 @@ from inference.table import Column, Hearing, Question, Table
 from inference.task_columns import task
 
 PAIR_COLUMNS = (
-    *(
-        "geom",
-        "geom_share",
-        "geom_best",
-        "firm",
-        "geom_actor",
-        "seldom_year",
-        "seldom_half_year",
-        "plain_quarter",
-    ),
-    *("last_5", "last_10", "last_20", "confidence", "reverse_confidence", "jaccard", "npmi"),
-    *("together", "weighted", "days_since", "steps_since", "company", "expected"),
-    *("joint_k", "joint_size", "joint_actor", "fresh", "reverse_5", "reverse_geom", "changed_after"),
+    *("geom", "geom_share", "geom_best", "firm", "geom_actor", "seldom_year", "seldom_half_year"),
+    *("plain_quarter", "confidence", "npmi", "together", "weighted", "company", "expected"),
+    *("joint_k", "joint_size", "days_since", "fresh"),
 )
 FILE_COLUMNS = (
     *("query_changes", "file_changes", "heat", "query_heat", "file_days", "file_steps"),
-    *("file_age", "query_age", "query_days", "file_company", "steps"),
+    *("file_age", "query_days", "steps"),
 )
 NAME_COLUMNS = (
     *("same_folder", "depth", "distance", "same_stem", "stem_part", "same_extension", "same_base"),
-    *("query_kind", "file_kind", "has_twin", "folder_along"),
+    *("query_kind", "file_kind", "folder_along"),
 )
-ACTOR_COLUMNS = ("at_hand", "hand_geom", "today", "lately", "actor_share", "followed", "read_for", "about")
+ACTOR_COLUMNS = ("at_hand", "lately", "followed", "read_for", "about")
 COLUMNS = (*PAIR_COLUMNS, *FILE_COLUMNS, *NAME_COLUMNS, *ACTOR_COLUMNS)
 """The columns of every question, in the order of the model."""
 TASK_COLUMNS = (

@@ -7,47 +7,36 @@ from __future__ import annotations
 
 import math
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from inference.cochange import DECAY, FIRM_SHRINK, MAX_SIZE, size_weight
 from inference.naming import Name, shared_depth
 from inference.sequence import NO_SEQUEL
-from inference.table import DAY, NEVER_DAYS, SMALL, Column, Table
+from inference.table import NEVER_DAYS, SMALL, Column, Table
 
 LATELY = 5
-_SHARE_OF = 8
 _OWN_OCCASIONS = 8
 _OWN_WORDS = 10
 _LONG_ENOUGH = 4
-_LAST = 2
-_HAND = 6
-_LOOKED_BACK = 20
 
 
 def standing(table: Table) -> dict[str, Column]:
     """Return how often and how lately candidate and queried file were changed at all."""
-    now, trails, asked = table.question.now, table.trails, table.asked
+    now, trails, known = table.question.now, table.trails, table.asked.times
     heat = table.chronicle.heat(table.files, now)
     own = {} if table.question.file is None else table.chronicle.heat([table.question.file], now)
     total = len(table.chronicle.occasions)
     first = table.column(table.days(trail.times[0] if trail.times else None) for trail in trails)
     last = table.column(table.days(trail.times[-1] if trail.times else None) for trail in trails)
-    steps = table.column(total - (trail.edits[-1] if trail.edits else 0) for trail in trails)
-    known = asked.times
     return {
         "query_changes": table.filled(math.log1p(len(known))),
         "file_changes": np.log1p(table.column(len(trail.edits) for trail in trails)),
         "heat": np.log(table.column(heat[file] for file in table.files) + 0.05),
         "query_heat": table.filled(math.log(sum(own.values()) + 0.05)),
         "file_days": np.log1p(last),
-        "file_steps": np.log1p(steps),
+        "file_steps": np.log1p(table.column(total - (t.edits[-1] if t.edits else 0) for t in trails)),
         "file_age": np.log1p(first),
-        "query_age": table.filled(math.log1p(table.days(known[0]) if known else 0.0)),
         "query_days": table.filled(math.log1p(table.days(known[-1]) if known else NEVER_DAYS)),
-        "file_company": table.column(_company(table, trail.edits[-_SHARE_OF:]) for trail in trails),
-        "steps": table.filled(math.log1p(len(table.chronicle))),
+        "steps": table.filled(math.log1p(total)),
     }
 
 
@@ -56,20 +45,18 @@ def likeness(table: Table) -> dict[str, Column]:
     name, names = table.name, [trail.name for trail in table.trails]
     depth = table.column(shared_depth(name, other) for other in names)
     deep = table.column(len(other.folders) for other in names)
-    twins = table.column(other.stem == name.stem for other in names)
     along = table.chronicle.along.get(name.folder, {})
     most = max(along.values(), default=0) + 3.0
     return {
         "same_folder": table.column(other.folder == name.folder for other in names),
         "depth": depth,
         "distance": deep + len(name.folders) - 2.0 * depth,
-        "same_stem": twins,
+        "same_stem": table.column(other.stem == name.stem for other in names),
         "stem_part": table.column(_part(name, other) for other in names),
         "same_extension": table.column(other.extension == name.extension for other in names),
         "same_base": table.column(other.base == name.base for other in names),
         "query_kind": table.filled(float(name.kind)),
         "file_kind": table.column(other.kind for other in names),
-        "has_twin": table.filled(float(twins.max(initial=0.0))),
         "folder_along": table.column(along.get(file, 0) / most for file in table.files),
     }
 
@@ -82,69 +69,23 @@ def _part(name: Name, other: Name) -> float:
 
 
 def actors(table: Table) -> dict[str, Column]:
-    """Return what the asking actor had in hand, what came after, and what the work on both was told as."""
-    chronicle, question, heard = table.chronicle, table.question, table.hearing.heard
-    today: dict[int, float] = {}
-    for occasion in table.hearing.recent:
-        if occasion.size <= SMALL and 0.0 <= question.now - occasion.at <= DAY:
-            for file in occasion.edited:
-                today[file] = today.get(file, 0.0) + 1.0
+    """Return what was in hand lately, what came after, and what the work on both files was told as."""
+    heard = table.hearing.heard
     lately: dict[int, float] = {}
-    for occasion in chronicle.occasions[-LATELY:]:
+    for occasion in table.chronicle.occasions[-LATELY:]:
         if occasion.size <= SMALL:
             for file in occasion.edited:
                 lately[file] = lately.get(file, 0.0) + 1.0
     sequels = [heard.sequels.get(file, NO_SEQUEL) for file in table.files]
     own = _own_words(table)
-    about = chronicle.words.relevance(own, table.files) if own else [0.0] * len(table.files)
+    about = table.chronicle.words.relevance(own, table.files) if own else [0.0] * len(table.files)
     return {
         "at_hand": table.scores(heard.at_hand),
-        "hand_geom": table.scores(_with_hand(table)),
-        "today": table.scores(today),
         "lately": table.scores(lately),
-        "actor_share": table.column(_share(table, trail.edits[-_SHARE_OF:]) for trail in table.trails),
         "followed": table.column(sequel.followed for sequel in sequels),
         "read_for": table.column(sequel.read for sequel in sequels),
         "about": np.array(about),
     }
-
-
-def _company(table: Table, places: Sequence[int]) -> float:
-    """Return the mean of ln(size) over a file's last changes."""
-    occasions = table.chronicle.occasions
-    sizes = [min(max(occasions[place].size, 1), MAX_SIZE) for place in places]
-    return sum(map(math.log, sizes)) / len(sizes) if sizes else 0.0
-
-
-def _with_hand(table: Table) -> dict[int, float]:
-    """Return how surely files change along with what the actor changed last, by the surest of these."""
-    chronicle, found = table.chronicle, dict[int, float]()
-    last = [file for occasion in table.hearing.recent[:_LAST] for file in occasion.edited]
-    for file in list(dict.fromkeys(last))[:_HAND]:
-        if file == table.question.file:
-            continue
-        sums: dict[int, float] = {}
-        total, power = FIRM_SHRINK, 1.0
-        for place in reversed(chronicle.files[file].edits[-_LOOKED_BACK:]):
-            occasion = chronicle.occasions[place]
-            weight = power * size_weight(occasion.size)
-            total += power
-            power *= DECAY
-            if weight:
-                for other in occasion.edited:
-                    sums[other] = sums.get(other, 0.0) + weight
-        for other, value in sums.items():
-            if other != file and value / total > found.get(other, 0.0):
-                found[other] = value / total
-    return found
-
-
-def _share(table: Table, places: list[int]) -> float:
-    """Return the share of a file's last changes that the asking actor made."""
-    if not places or table.question.actor is None:
-        return 0.0
-    occasions, actor = table.chronicle.occasions, table.question.actor
-    return sum(occasions[place].actor == actor for place in places) / len(places)
 
 
 def _own_words(table: Table) -> list[str]:

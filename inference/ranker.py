@@ -1,7 +1,7 @@
 """Owns the ranking by a trained model: candidates, their columns, the model's word, probability, evidence.
 
-It is not the model, which is handed in, nor the closed form (`inference.ranking`), which answers where there is
-none. One model orders, its twin says how likely: the highest of the probabilities goes to the first of
+It is not the model, which is handed in, nor the closed form (`inference.ranking`), which answers where there
+is none. One model orders, its twin says how likely: the highest of the probabilities goes to the first of
 the order, the next to the second, so that list and probabilities never contradict each other. Several known
 files are combined by noisy-or, as in co-change.
 """
@@ -88,18 +88,17 @@ def ranking(chronicle: Chronicle, model: Model, query: Query, calibrate: Calibra
     recent = () if query.actor is None else chronicle.recent_of(query.actor)
     beside = frozenset(known.file for known in query.known if known.file is not None)
     by_file = {history.file: history for history in histories}
+    heard = signals(histories, recent)
     silent: dict[int, float] = {}
     for known in query.known[-ASKED:]:
         single = () if known.file is None else (by_file[known.file],)
         history = single[0] if single else FileHistory(-1)
-        hearing = Hearing(history, signals(single, recent), recent)
+        hearing = Hearing(history, heard if single == histories else signals(single, recent), recent)
         question = Question(known.file, known.path, query.now, query.actor, query.words, beside)
         for file, chance in _asked(chronicle, model, question, hearing, calibrate):
             silent[file] = silent.get(file, 1.0) * (1.0 - chance)
     order = sorted(silent, key=lambda file: (silent[file], chronicle.files[file].path))
-    return Ranking(
-        {file: 1.0 - silent[file] for file in order}, histories, recent, signals(histories, recent)
-    )
+    return Ranking({file: 1.0 - silent[file] for file in order}, histories, recent, heard)
 
 
 def _asked(

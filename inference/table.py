@@ -20,7 +20,6 @@ Column = NDArray[np.float64]
 
 DAY = 86_400.0
 NEVER_DAYS = 9_999.0
-NEVER_STEPS = 99_999.0
 SMALL = 30
 """Occasions of so many files at most count as work on these files."""
 
