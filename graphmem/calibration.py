@@ -44,7 +44,7 @@ _WORK = (
     "SELECT observation.seq, observation.id, observation.at, actor.name, COALESCE(task.words, '')"
     " FROM observation JOIN actor ON actor.id = actor LEFT JOIN task ON task.seq = observation.seq"
     " WHERE size BETWEEN 1 AND ? AND pairs = 1 AND at <= ?"
-    " ORDER BY at DESC, seq DESC LIMIT ?"
+    " ORDER BY at DESC, observation.seq DESC LIMIT ?"
 )
 
 Views = Callable[[float], AbstractContextManager[View]]
