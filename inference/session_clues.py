@@ -1,7 +1,7 @@
 """Owns the clues to what a session will edit yet: its own work so far, and the work of others.
 
 It is not their weighing (`inference.session_score`) nor what changes together for anybody who asks
-(`inference.ranking`). A file that the session has edited is no candidate any more.
+(`inference.ranking`). What the session has edited is a candidate only where a ranker names it.
 """
 
 from __future__ import annotations
@@ -130,13 +130,16 @@ def clues(chronicle: Chronicle, asking: Asking, ranked: Mapping[int, float]) -> 
 
 
 def _candidates(chronicle: Chronicle, asking: Asking, around: _Around, more: Iterable[int] = ()) -> list[int]:
-    found: dict[int, None] = dict.fromkeys(more)
+    found: dict[int, None] = {}
     lately = around.lately
     read = (touch.file for touch in asking.read)
     for source in (read, around.hand, around.times, lately.share, lately.day, lately.branch):
         found.update(dict.fromkeys(source))
     found.update(dict.fromkeys(_shelf(chronicle, (*around.names, *around.hand_names))))
-    for touch in (*asking.files, *asking.edited):
+    for touch in asking.edited:
+        found.pop(touch.file, None)
+    found.update(dict.fromkeys(more))
+    for touch in asking.files:
         found.pop(touch.file, None)
     return [file for file in found if file in chronicle.files and chronicle.files[file].alive]
 

@@ -1,43 +1,40 @@
-"""Owns the formula: how likely a session that has work behind it edits a file yet.
+"""Owns the order in which a session that has work behind it edits further files, as far as can be said.
 
 It is not the clues (`inference.session_clues`) nor what is worth saying unasked: behaviour of sessions alone
-is weak, so whoever words a note asks for two supporting sessions besides. The log odds are a weighted sum:
+is weak, so whoever words a note asks for two supporting sessions besides. The score is a weighted sum of the
+clues. It only orders; the probabilities stay the ranker's, the highest for the first, so that a threshold
+found on the project's past names no more files than before, but better ones.
 
-    ln odds = intercept + scale (sum over the clues of weight * clue)
-
-`python -m bench.sessions --learn` prints how the numbers come about. Weights of clues that people's sittings
-have too are learned from histories of git, where an author's sitting stands for a session; those of reads
-and branches, which a history knows nothing of, from recorded sessions with all others held; the level last.
-No weight is below 0: more evidence never lowers a file.
+`python -m bench.sessions --learn` prints how the weights come about: those of clues that people's sittings
+have too are learned from histories of git, where an author's sitting stands for a session; then, from
+recorded sessions, how much these count as a whole beside reads and branches, which a history knows nothing
+of. No weight is below 0: more evidence never lowers a file.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from inference.chronicle import Chronicle
-from inference.session_clues import Asking, Clues, clues
+from inference.session_clues import LEAST, Asking, Clues, clues
 
 WEIGHTS = Clues(
-    odds=0.85,
-    hand=6.9,
-    twice=0.33,
-    share=2.3,
-    fresh=0.7,
-    day=0.1,
-    branch=0.6,
-    twin=0.9,
-    words=1.1,
-    beside_hand=0.3,
-    twin_hand=1.35,
-    words_hand=2.1,
-    read=3.0,
-    read_last=0.5,
+    odds=0.47,
+    hand=3.75,
+    twice=0.18,
+    share=1.25,
+    fresh=0.37,
+    day=0.04,
+    branch=0.97,
+    twin=0.49,
+    words=0.61,
+    beside_hand=0.18,
+    twin_hand=0.74,
+    words_hand=1.17,
+    read=1.99,
+    read_last=0.53,
 )
-INTERCEPT = -1.0
-SCALE = 1.0
 
 _REASONS = (
     ("read_now", ("read",)),
@@ -49,7 +46,7 @@ _REASONS = (
 
 
 class Scored(NamedTuple):
-    """A candidate: P(the session edits it yet), whether it has read it, and what speaks for it."""
+    """A candidate: its probability (0..1), whether the session has read it, and what of it speaks for it."""
 
     probability: float
     is_read: bool
@@ -61,21 +58,25 @@ def strength(clue: Clues, weights: Clues = WEIGHTS) -> float:
     return sum(weight * value for weight, value in zip(weights, clue, strict=True))
 
 
-def chance(clue: Clues) -> float:
-    """Return P(the session edits the file yet), in 0..1."""
-    return 1.0 / (1.0 + math.exp(-(INTERCEPT + SCALE * strength(clue))))
-
-
 def session_scores(chronicle: Chronicle, asking: Asking, ranked: Mapping[int, float]) -> dict[int, Scored]:
-    """Return every living file that the session may edit yet, by its number, the most probable first.
+    """Return every living file that the session may edit yet, by its number, the most promising first.
 
-    Equals stand by path. `ranked` are probabilities (0..1) by a ranker that knows nothing of the session; it
-    had best be asked about `inference.session_clues.candidates` too.
+    Equals stand by path.
+
+    Args:
+        chronicle: the project's work up to the question.
+        asking: the question, with what the session did so far.
+        ranked: probabilities (0..1) by a ranker that knows nothing of the session. It had best be asked about
+            `inference.session_clues.candidates` too; who has none counts as the least probable.
     """
     found = clues(chronicle, asking, ranked)
-    chances = {file: chance(clue) for file, clue in found.items()}
-    order = sorted(found, key=lambda file: (-chances[file], chronicle.files[file].path))
-    return {file: Scored(chances[file], found[file].read > 0.0, _reasons(found[file])) for file in order}
+    strengths = {file: strength(clue) for file, clue in found.items()}
+    order = sorted(found, key=lambda file: (-strengths[file], chronicle.files[file].path))
+    chances = sorted((ranked.get(file, LEAST) for file in found), reverse=True)
+    return {
+        file: Scored(chance, found[file].read > 0.0, _reasons(found[file]))
+        for file, chance in zip(order, chances, strict=True)
+    }
 
 
 def _reasons(clue: Clues) -> tuple[str, ...]:

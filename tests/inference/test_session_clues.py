@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inference.chronicle import DAY, NO_PAIR_SIZE, Chronicle, State, Step
 from inference.session_clues import Asking, Clues, Touch, clues
-from inference.session_score import WEIGHTS, chance, session_scores, strength
+from inference.session_score import WEIGHTS, session_scores, strength
 
 NOW = 100 * DAY
 PATHS = ("src/lexer.py", "src/parser.py", "tests/test_lexer.py", "docs/guide.md", "src/printer.py")
@@ -112,10 +112,26 @@ def test_an_empty_chronicle_names_nobody() -> None:
     assert session_scores(Chronicle(_words), Asking((Touch("a.py"),), NOW), {}) == {}
 
 
+def test_an_edited_file_that_a_ranker_names_stays_in_the_list() -> None:
+    scored = session_scores(_chronicle((9, 1, (0, 4), (), 0)), _asking(0, edited=(4, 3)), {4: 0.8})
+    assert 4 in scored
+    assert 3 not in scored
+
+
+def test_probabilities_stay_the_rankers_and_the_highest_goes_to_the_first() -> None:
+    chronicle = _chronicle((9, 1, (0, 1), (), 0))
+    scored = session_scores(chronicle, _asking(0, read=(4, 3)), {1: 0.3, 3: 0.2, 4: 0.6, 2: 0.1})
+    assert [entry.probability for entry in scored.values()] == [0.6, 0.3, 0.2, 0.1]
+    assert list(scored)[:2] == [4, 3]
+
+
 def test_equals_stand_by_path() -> None:
-    scored = session_scores(_chronicle(), _asking(3), dict.fromkeys(range(len(PATHS)), 0.1))
-    equal = [PATHS[file] for file, entry in scored.items() if entry.probability == scored[0].probability]
-    assert equal == sorted(equal)
+    paths = ("q/q.py", "b/x.md", "a/x.md")
+    chronicle = Chronicle(lambda path: ())
+    names = tuple(State(file, path, True) for file, path in enumerate(paths))
+    chronicle.push(Step(1, 1, 0.0, 9, 1, NO_PAIR_SIZE, (), states=names))
+    scored = session_scores(chronicle, Asking((Touch(paths[0], 0),), NOW), {1: 0.1, 2: 0.1})
+    assert list(scored) == [2, 1]
 
 
 @pytest.mark.parametrize("size", [0, 1, NO_PAIR_SIZE])
@@ -166,4 +182,4 @@ def test_more_evidence_never_lowers_a_file(field: str) -> None:
     nothing = Clues(*(0.0 for _ in Clues._fields))
     assert strength(nothing) == 0.0
     assert getattr(WEIGHTS, field) >= 0.0
-    assert chance(nothing._replace(**{field: 0.5})) >= chance(nothing)
+    assert strength(nothing._replace(**{field: 0.5})) >= 0.0
