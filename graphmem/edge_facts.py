@@ -16,9 +16,11 @@ from graphmem.instant import to_iso
 from graphmem.nodes import NodeTable, number_of, row_of, table_of
 from graphmem.postings import View
 from graphmem.verdicts import Standing
+from inference.activity import cooled
 from inference.cochange import KEYS, pair_evidence
 from inference.concepts import cosine
 from inference.evidence import FileHistory
+from inference.lineage import Change
 from inference.promotion import CO_CHANGES, FOLLOWED_BY, READ_FOR, Offer, kept, merged, orientation
 from inference.sequence import follow_sightings, read_sightings
 from inference.topics import ABOUT, RELATED, kept_topics
@@ -31,6 +33,10 @@ _HOLDING = {
     NodeTable.CONTRACT: "SELECT occasion FROM contract_use JOIN observation USING (seq)"
     " WHERE contract = ? AND at <= ?",
 }
+_LAST_CHANGE = (
+    "SELECT at FROM touch WHERE file = ? AND at <= ? AND change != ? AND repeated = 0"
+    " ORDER BY at DESC, seq DESC LIMIT 1"
+)
 _NAMES = {
     NodeTable.CONCEPT: "SELECT id, 'concept', name FROM concept WHERE id IN ({})",
     NodeTable.CONTRACT: "SELECT id, 'contract', name FROM contract WHERE id IN ({})",
@@ -137,6 +143,7 @@ class EdgeFacts:
         self._partners: dict[int, dict[int, list[Offer]]] = {}
         self._kept: dict[int, frozenset[tuple[int, int]]] = {}
         self._changes: dict[int, int] = {}
+        self._warm: dict[int, tuple[float, float]] = {}
         self._histories: dict[int, FileHistory] = {}
 
     def standing(self, edge: str) -> Standing:
@@ -239,6 +246,28 @@ class EdgeFacts:
                 case _:
                     found = 0
             self._changes[node] = found
+        return found
+
+    def traffic(self, one: int, other: int) -> float:
+        """Return how busy two nodes are together: of files as of the later one's last change, else counted.
+
+        No clock has a part in it, so what both histories say is all there is to it.
+        """
+        if not NodeTable.FILE is table_of(one) is table_of(other):
+            return float(self.changes(one) + self.changes(other))
+        (heat, at), (beside, then) = self._warmth(one), self._warmth(other)
+        last = max(at, then)
+        return cooled(heat, at, last) + cooled(beside, then, last)
+
+    def _warmth(self, node: int) -> tuple[float, float]:
+        """Return how busy a file was when it was changed last, and when that was."""
+        found = self._warm.get(node)
+        if found is None:
+            id = row_of(node)
+            key = (id, self._view.as_of, Change.READ)
+            row = self._view.connection.execute(_LAST_CHANGE, key).fetchone()
+            found = (0.0, 0.0) if row is None else (self._view.heat((id,), row[0])[id], row[0])
+            self._warm[node] = found
         return found
 
     # ---- pairs ----------------------------------------------------------------------------------

@@ -133,7 +133,11 @@ def _row(edge: MintedPair, facts: EdgeFacts, *, promoted: bool) -> EdgeRow:
         status=status.value,
         origin=standing.origin.value,
         probability=probability,
-        value=value(probability, facts.changes(edge.source) + facts.changes(edge.target)),
+        value=value(
+            probability,
+            max(support.file, support.temporal) or probability,
+            facts.traffic(edge.source, edge.target),
+        ),
         relation=None if standing.relation is None else standing.relation.value,
         direction=None if standing.direction is None else standing.direction.value,
         together=support.together,

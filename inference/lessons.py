@@ -32,7 +32,7 @@ again, what is ranked is whether they do so now."""
 
 
 class Shrink(NamedTuple):
-    """How many verdicts the level above is worth at each level."""
+    """How many verdicts the level above is worth at each level; infinitely many leave the level out."""
 
     kind: float = 40.0
     folders: float = 12.0
@@ -78,7 +78,7 @@ class Lessons:
         """Return whether there is anything to learn from."""
         return bool(self.pairs)
 
-    def offset(self, queried: End, candidate: End) -> float:
+    def offset(self, queried: End, candidate: End, shrink: Shrink = SHRINK) -> float:
         """Return how far the log odds of the candidate move, within `BOUND`; the same both ways round."""
         if not self.pairs:
             return 0.0
@@ -87,14 +87,14 @@ class Lessons:
         # A verdict on the very pair stands under both ends, and is one verdict.
         near = Tally(one.asked + other.asked - pair.asked, one.yes + other.yes - pair.yes)
         levels = (
-            (self.kinds.get(_kind(queried, candidate), _NONE), SHRINK.kind),
-            (self.folders.get(_folders(queried, candidate), _NONE), SHRINK.folders),
-            (near, SHRINK.near),
-            (pair, SHRINK.pair),
+            (self.kinds.get(_kind(queried, candidate), _NONE), shrink.kind),
+            (self.folders.get(_folders(queried, candidate), _NONE), shrink.folders),
+            (near, shrink.near),
+            (pair, shrink.pair),
         )
         rate = BASE
         for (asked, yes), worth in levels:
-            if asked:
+            if asked and worth < math.inf:
                 rate = (yes + worth * rate) / (asked + worth)
         return _bounded(SCALE * (_log_odds(rate) - _LEVEL)) if rate != BASE else 0.0
 
@@ -143,7 +143,8 @@ def adjusted(probability: float, offset: float) -> float:
     """
     if offset == 0.0 or not 0.0 < probability < 1.0:
         return probability
-    return 1.0 / (1.0 + math.exp(-(_log_odds(probability) + _bounded(offset))))
+    raised = probability * math.exp(_bounded(offset))
+    return raised / (1.0 - probability + raised)
 
 
 def _tallied(verdicts: Iterable[tuple[Hashable, bool]]) -> dict[Hashable, Tally]:

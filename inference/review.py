@@ -36,6 +36,23 @@ def folded(questions: Iterable[Question]) -> dict[str, str]:
     return found
 
 
-def value(probability: float, changes: int) -> float:
-    """Return probability times ln(1 + changes), `changes` being how often both ends were changed in all."""
-    return probability * math.log1p(changes)
+def value(probability: float, shown: float, traffic: float) -> float:
+    """Return what a verdict is expected to change: how unsure, times how often the answer comes up.
+
+    How unsure is p (1 - p), the variance of the reviewer's answer; how often is the two files' traffic times
+    the share of it in which one speaks for the other.
+
+    Args:
+        probability: that both ends change together again, 0..1.
+        shown: how strongly one end names the other where it is asked about, 0..1.
+        traffic: how busy both ends are together (see `inference.activity`), at least 0.
+    """
+    return probability * (1.0 - probability) * shown * traffic
+
+
+def gain(worth: float, similar: int) -> float:
+    """Return the value of asking once for an edge and `similar` others that ask the same: more, not as often.
+
+    One answer settles them all, though each is a smaller surprise than the one before: 1 + ln(1 + similar).
+    """
+    return worth * (1.0 + math.log1p(similar))

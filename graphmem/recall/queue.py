@@ -2,9 +2,9 @@
 
 It is not what makes an edge worth a look (that is `inference.review`) nor what is shown of one (`edges`).
 The first twenty suggestions are picked with regard to each other: of those that ask the same question only
-the first, which names the others. After them the rest comes in its order, nothing left out. A cursor holds
-which of the picked ones were shown and where the rest stands, so that verdicts given between two pages skip
-nothing.
+the first, which names the others; by value, one that settles several goes before its equals. After them the
+rest comes in its order, nothing left out. A cursor holds which of the picked ones were shown and where the
+rest stands, so that verdicts given between two pages skip nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import base64
 import binascii
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -23,13 +23,15 @@ from graphmem.graph import EdgeFilter, EdgeKind, EdgeOrder, EdgePage, EdgeStatus
 from graphmem.model import FileStatus
 from graphmem.recall.edges import Edges
 from graphmem.recall.rows import Place, RowFilter, place_of
-from inference.review import Question, folded
+from inference.review import Question, folded, gain
 
 HEAD = 20
 """So many suggestions are picked with regard to each other."""
 A_NODE = 3
 """So many of them may share a node."""
 _LOOKED_AT = 600
+_WEIGHED = 60
+"""So many of the most valuable suggestions are weighed by how many others each would settle."""
 _WINDOW = 200
 _CHUNK = 50
 _LONGEST_ID = 64
@@ -129,6 +131,8 @@ def _picked(edges: Edges, where: RowFilter, folding: _Folding, start: _Cursor) -
     taken = Counter(end for row in known for end in {row.source, row.target} - {where.node})
     free = HEAD - len(start.shown)
     window = edges.rows.listed(where, start.order, _LOOKED_AT)
+    if start.order is EdgeOrder.VALUE:
+        window = [*_by_gain(folding, window[:_WEIGHED]), *window[_WEIGHED:]]
     for row in _present(edges, (row for row in window if row.id not in start.shown)):
         if free <= 0:
             return
@@ -137,6 +141,15 @@ def _picked(edges: Edges, where: RowFilter, folding: _Folding, start: _Cursor) -
             taken.update(ends)
             free -= 1
             yield row
+
+
+def _by_gain(folding: _Folding, rows: Sequence[EdgeRow]) -> list[EdgeRow]:
+    """Return rows by value with that of all they settle, which they are shown with; equals by id."""
+    settled = [len(folding.similar(row)) if folding.is_asked(row) else 0 for row in rows]
+    weighed = [
+        row._replace(value=gain(row.value, count)) for row, count in zip(rows, settled, strict=True)
+    ]
+    return sorted(weighed, key=lambda row: (-row.value, row.id))
 
 
 def _present(edges: Edges, rows: Iterable[EdgeRow]) -> Iterator[EdgeRow]:

@@ -134,7 +134,7 @@ def test_a_candidate_carries_its_evidence_and_the_parts_of_its_score(told: Told)
     assert 0.5 < row.file <= 1.0
     assert row.concept == pytest.approx(1.0), "both were only ever worked on together"
     assert row.temporal == 0.0
-    assert row.value > row.probability
+    assert 0.0 < row.value < row.probability * (1.0 - row.probability) * 2 * 4, "each changed four times"
     assert (row.relation, row.direction, row.reason) == (None, None, None)
 
 

@@ -1,24 +1,32 @@
 from __future__ import annotations
 
-import math
 from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inference.review import Question, folded, value
+from inference.review import Question, folded, gain, value
 
 
 def questions(*pairs: tuple[int, int]) -> list[Question]:
     return [Question(f"{one}-{other}", frozenset((one, other))) for one, other in pairs]
 
 
-def test_a_verdict_is_worth_more_the_likelier_the_edge_and_the_busier_its_ends() -> None:
-    assert value(0.5, 9) == pytest.approx(0.5 * math.log(10))
-    assert value(0.6, 9) > value(0.5, 9)
-    assert value(0.5, 10) > value(0.5, 9)
-    assert value(0.9, 0) == value(0.0, 9) == 0.0
+def test_a_verdict_is_worth_most_where_one_is_unsure_and_the_answer_comes_up_often() -> None:
+    assert value(0.5, 0.8, 10.0) == pytest.approx(2.0)
+    assert value(0.5, 0.8, 10.0) > value(0.6, 0.8, 10.0) > value(0.95, 0.8, 10.0) > 0.0
+    assert value(0.4, 0.8, 10.0) == pytest.approx(value(0.6, 0.8, 10.0)), "a sure no is no news either"
+    assert value(0.5, 0.9, 10.0) > value(0.5, 0.8, 10.0)
+    assert value(0.5, 0.8, 11.0) > value(0.5, 0.8, 10.0)
+    assert value(1.0, 0.8, 10.0) == value(0.0, 0.8, 10.0) == value(0.5, 0.8, 0.0) == 0.0
+
+
+def test_a_question_that_settles_others_is_worth_more_but_not_so_many_times_more() -> None:
+    assert gain(2.0, 0) == 2.0
+    assert 2.0 < gain(2.0, 1) < 4.0
+    assert gain(2.0, 2) - gain(2.0, 1) < gain(2.0, 1) - gain(2.0, 0)
+    assert gain(0.0, 9) == 0.0
 
 
 def test_pairs_that_share_an_end_are_one_question_and_the_first_asks_it() -> None:
