@@ -7,9 +7,10 @@
 Asked is about files as often as the last changes changed them, and about as many that any change did, each
 as an author who is at work, every second time with a task's words. *Library* is the predictor that answers
 `/impact`, without the rest of that answer; its parts are timed where they are called, each without what it
-calls of the others: finding (histories and candidates), features, the model (or the closed form), and what
-is left, which is mostly the evidence. Milliseconds of the thread's own work, so that other load on the
-machine counts little, and, where it is said so, as they are waited for; which predictor stood is printed.
+calls of the others: finding (histories and candidates), features, the model (or the closed form with its
+evidence), evidence, and what is left, such as names. Milliseconds of the thread's own work, so that other
+load on the machine counts little, and, where it is said so, as they are waited for; which predictor stood is
+printed.
 """
 
 from __future__ import annotations
@@ -58,12 +59,18 @@ WORDS = (
     "token",
     "page",
 )
-REST = "evidence and the rest"
+REST = "the rest"
 PARTS = {
-    "finding": ("graphmem.recall.predictor:gather", "inference.candidates:candidates"),
-    "features": ("inference.features:columns", "inference.ranker:columns"),
+    "finding": (
+        "graphmem.recall.predictor:gather",
+        "inference.ranker:candidates",
+        "inference.ranker:signals",
+        "inference.chronicle:Chronicle.history",
+    ),
+    "features": ("inference.ranker:columns",),
     "model": ("graphmem.ranking_model:RankingModel.order", "graphmem.ranking_model:RankingModel.chance"),
-    "closed form": ("graphmem.recall.predictor:rank", "inference.ranker:rank"),
+    "closed form": ("graphmem.recall.predictor:rank",),
+    "evidence": ("graphmem.recall.predictor:evidence",),
 }
 """What is timed of each part; what is not there (any more) is passed over."""
 
