@@ -1,4 +1,4 @@
-"""Owns what two paths alone tell of how their files are related: a test and its subject, a page and its module.
+"""Owns what two paths alone tell of how their files are related: a test and its subject, and others.
 
 It is not which files belong together (that is `inference.promotion`), nor what somebody decided; a proposal
 is a guess to confirm. It reads no file: only names, which may use either separator and any script. Which cues
@@ -29,6 +29,12 @@ class Cue(StrEnum):
     TEST_BESIDE = "test beside its subject"
     TEST_MIRRORED = "test in a mirrored folder"
     TEST_FLAT = "test of a flat package"
+    SNAPSHOT = "snapshot of a test"
+    HEADER = "source of a header"
+    LOCK = "lock file of a manifest"
+    GENERATED = "generated from a definition"
+    COMPILED = "made from its twin"
+    MODULE = "crate root with its module"
 
 
 class Name(NamedTuple):
@@ -56,7 +62,7 @@ class Proposal(NamedTuple):
 
     Attributes:
         relation: a value of `graphmem.graph.Relation`.
-        direction: `forward` where the first depends on the second, `backward`, or None where none is proposed.
+        direction: `forward` where the first depends on the second, `backward`, or None for no direction.
         because: the cue in words, such as "test_token.py is named after token.py".
     """
 
@@ -83,9 +89,14 @@ _FAMILIES = {
     "ex": "ex exs",
 }
 _FAMILY = {ending: family for family, endings in _FAMILIES.items() for ending in endings.split()}
-_ALONE = frozenset("go rs rb php cs swift dart lua jl hs ml clj erl sh pl".split())
-_TEST_FOLDERS = frozenset("test tests __tests__ spec specs unittests".split())
-_PLAIN_FOLDERS = frozenset("src lib main java kotlin scala python js app source include unit".split())
+_ALONE = frozenset(
+    ("go", "rs", "rb", "php", "cs", "swift", "dart", "lua", "jl", "hs", "ml", "clj", "erl", "sh", "pl")
+)
+_TEST_FOLDERS = frozenset(("test", "tests", "__tests__", "spec", "specs", "unittests"))
+_PLAIN_FOLDERS = frozenset(
+    ("src", "lib", "main", "java", "kotlin", "scala", "python", "js", "app", "source", "include", "unit")
+)
+_SAYING_NOTHING = _TEST_FOLDERS | _PLAIN_FOLDERS
 _MARKED = (
     re.compile(r"(?i:tests?|spec)[-_](?P<of>.+)"),
     re.compile(r"(?P<of>.+)[-_.](?i:tests?|specs?)"),
@@ -115,7 +126,7 @@ def family(name: Name) -> str:
 
 def place(name: Name) -> tuple[str, ...]:
     """Return the folders without those that say no more than "tests" or "sources"."""
-    return tuple(part for part in name.folders if part not in _TEST_FOLDERS | _PLAIN_FOLDERS)
+    return tuple(part for part in name.folders if part not in _SAYING_NOTHING)
 
 
 def is_named_after(test: Name, subject: Name) -> bool:
@@ -143,11 +154,91 @@ def _flat(test: Name, subject: Name) -> bool:
     return is_named_after(test, subject) and not place(test) and len(place(subject)) <= 1
 
 
+def _snapshot(snapshot: Name, test: Name) -> bool:
+    return (
+        snapshot.file in (f"{test.file}.snap", f"{_bare(test.file)}.ambr")
+        and snapshot.folders == (*test.folders, "__snapshots__")
+        and test.is_test
+    )
+
+
+def _header(source: Name, header: Name) -> bool:
+    return (
+        source.ending in _SOURCES
+        and header.ending in _HEADERS
+        and _bare(source.file) == _bare(header.file)
+        and place(source) == place(header)
+    )
+
+
+def _lock(lock: Name, manifest: Name) -> bool:
+    return manifest.file in _LOCKS.get(lock.file, ()) and lock.folders == manifest.folders
+
+
+def _generated(made: Name, definition: Name) -> bool:
+    marks = _GENERATED.get(definition.ending, ())
+    stems = (_bare(definition.file) + mark for mark in marks)
+    return made.file in stems and made.folders[-1:] == definition.folders[-1:]
+
+
+def _compiled(made: Name, origin: Name) -> bool:
+    if made.folders != origin.folders:
+        return False
+    if made.file == f"{_bare(origin.file)}.min.{origin.ending}" or made.file == f"{origin.file}.map":
+        return True
+    return made.ending in _COMPILED.get(origin.ending, ()) and _bare(made.file) == _bare(origin.file)
+
+
+def _module(root: Name, module: Name) -> bool:
+    if root.file not in ("lib.rs", "main.rs", "mod.rs") or module.ending != "rs":
+        return False
+    deeper = module.file == "mod.rs" and module.folders[:-1] == root.folders
+    beside = module.folders == root.folders and module.file not in ("lib.rs", "main.rs", "mod.rs", "build.rs")
+    return (deeper or beside) and root.folders[-1:] not in (("tests",), ("examples",), ("benches",), ("bin",))
+
+
+def _bare(file: str) -> str:
+    return file.rpartition(".")[0]
+
+
+_SOURCES = frozenset(("c", "cc", "cpp", "cxx", "m", "mm"))
+_HEADERS = frozenset(("h", "hh", "hpp", "hxx"))
+_LOCKS = {
+    "package-lock.json": ("package.json",),
+    "npm-shrinkwrap.json": ("package.json",),
+    "yarn.lock": ("package.json",),
+    "pnpm-lock.yaml": ("package.json",),
+    "bun.lock": ("package.json",),
+    "bun.lockb": ("package.json",),
+    "poetry.lock": ("pyproject.toml",),
+    "uv.lock": ("pyproject.toml",),
+    "pdm.lock": ("pyproject.toml",),
+    "Pipfile.lock": ("Pipfile",),
+    "Cargo.lock": ("Cargo.toml",),
+    "go.sum": ("go.mod",),
+    "Gemfile.lock": ("Gemfile",),
+    "composer.lock": ("composer.json",),
+    "mix.lock": ("mix.exs",),
+}
+_GENERATED = {
+    "proto": ("_pb2.py", "_pb2.pyi", "_pb2_grpc.py", ".pb.go", "_grpc.pb.go", ".pb.gw.go", ".pb.cc", ".pb.h"),
+    "pyx": (".c", ".cpp"),
+    "y": (".c", ".tab.c", ".tab.h", ".go"),
+    "l": (".c", ".yy.c"),
+    "in": ("",),
+}
+_COMPILED = {"scss": ("css",), "sass": ("css",), "less": ("css",)}
 _AFTER = "{0} is named after {1}"
 RULES: tuple[Rule, ...] = (
     Rule(Cue.TEST_BESIDE, TESTS, _AFTER, _beside),
     Rule(Cue.TEST_MIRRORED, TESTS, _AFTER, _mirrored),
     Rule(Cue.TEST_FLAT, TESTS, _AFTER, _flat),
+    Rule(Cue.SNAPSHOT, DEPENDS_ON, "{0} is a snapshot of {1}", _snapshot),
+    Rule(Cue.HEADER, IMPLEMENTS, "{0} is the source of the header {1}", _header),
+    Rule(Cue.LOCK, DEPENDS_ON, "{0} is generated from {1}", _lock),
+    Rule(Cue.GENERATED, DEPENDS_ON, "{0} is generated from {1}", _generated),
+    Rule(Cue.COMPILED, DEPENDS_ON, "{0} is generated from {1}", _compiled),
+    Rule(Cue.MODULE, DEPENDS_ON, "{0} declares the module {1}", _module),
 )
 
 
