@@ -27,6 +27,7 @@ AT_ONCE = 2_000
 """More than these are read in the background, while questions are answered without."""
 
 _MARKS = 1_000
+_LONGEST_WAIT = 2.0
 _SLICE = 20
 _REST = 0.001
 _NOTHING = Tide(-1, 0)
@@ -52,20 +53,41 @@ class Chronicler:
         self._closed = False
 
     @contextmanager
-    def at(self, view: View) -> Iterator[Chronicle | None]:
+    def at(self, view: View, patience: float = 0.0) -> Iterator[Chronicle | None]:
         """Yield the chronicle of the view's moment and state, for this one question; it must not be changed.
 
-        None while so much of the present is read that a question can't wait for it.
+        None while so much of the present is being read that it takes longer than `patience`, at most two
+        seconds. A past moment is read at once, however much that is.
         """
-        is_past = view.as_of < math.inf
-        kept = self._past if is_past else self._present
-        with kept.lock:
-            if is_past or self._views is None or kept.distance(view) <= AT_ONCE:
-                kept.move(view)
-                yield kept.chronicle
-                return
-        self._build(self._views)
-        yield None
+        if view.as_of < math.inf:
+            with self._past.lock:
+                self._past.move(view, self._rest)
+                yield self._past.chronicle
+            return
+        if self._views is not None and not self._is_near(view):
+            builder = self._build(self._views)
+            if builder is not None:
+                builder.join(min(patience, _LONGEST_WAIT))
+        with self._present.lock:
+            if self._views is not None and self._present.distance(view) > AT_ONCE:
+                yield None
+            else:
+                self._present.move(view)
+                yield self._present.chronicle
+
+    def release_past(self) -> None:
+        """Let go of the past moment that is held, after many questions about the past."""
+        with self._past.lock:
+            self._past.reset()
+
+    def _is_near(self, view: View) -> bool:
+        with self._present.lock:
+            return self._present.distance(view) <= AT_ONCE
+
+    def _rest(self) -> bool:
+        """Let others have the interpreter; never stops."""
+        self._stopping.wait(_REST)
+        return False
 
     def clear(self) -> None:
         """Let go of everything, and of the file that is being read; the next question begins afresh."""
@@ -86,12 +108,17 @@ class Chronicler:
         self._closed = True
         self.clear()
 
-    def _build(self, views: Views) -> None:
+    def _build(self, views: Views) -> threading.Thread | None:
+        """Return the thread that reads the present, started if there was none; None when all ends."""
         with self._lock:
-            if self._stopping.is_set() or (self._builder is not None and self._builder.is_alive()):
-                return
-            self._builder = threading.Thread(target=self._read, args=(views,), name="chronicle", daemon=True)
-            self._builder.start()
+            if self._stopping.is_set():
+                return None
+            if self._builder is None or not self._builder.is_alive():
+                self._builder = threading.Thread(
+                    target=self._read, args=(views,), name="chronicle", daemon=True
+                )
+                self._builder.start()
+            return self._builder
 
     def _read(self, views: Views) -> None:
         fresh = _Kept()

@@ -130,6 +130,7 @@ class Curator:
                     calibration.calibrate(
                         self._journal, self._follower.view, lambda: traffic.gives_way(self._pause)
                     )
+                    self._follower.release_past()
                 else:  # another project is at it: look again with the next run
                     self.notice()
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 from graphmem.chronicler import Chronicler
@@ -220,6 +221,7 @@ class Follower:
             UnavailableError: the file is being replaced and not there yet.
         """
         database: Database | None = None
+        chronicles = partial(self._chronicler.at, patience=patience)
         try:
             with ExitStack() as stack:
                 with self._state:
@@ -227,7 +229,7 @@ class Follower:
                     database = self._database
                     if database is None:
                         raise self._replaced()
-                    view = stack.enter_context(Postings(database, self._chronicler.at).view(as_of))
+                    view = stack.enter_context(Postings(database, chronicles).view(as_of))
                 yield view
         except DamageError as fault:
             if self._is_damage(fault):
@@ -252,6 +254,10 @@ class Follower:
             if self._is_damage(fault):
                 self.rebuild(database)
             raise
+
+    def release_past(self) -> None:
+        """Let go of what is held in memory for questions about the past."""
+        self._chronicler.release_past()
 
     def _replaced(self) -> GraphMemError:
         return self._fault or UnavailableError(

@@ -25,7 +25,8 @@ BY_TASK = 20
 def candidates(chronicle: Chronicle, question: Question, hearing: Hearing) -> list[int]:
     """Return the living files worth ranking, each once: seen together, at hand, beside, alike, busy, told.
 
-    The first come from the evidence, in its order; the order says nothing to the model.
+    The first come from the evidence, in its order; the order says nothing to the model. Equals go by number,
+    not by the order in which a chronicle came to hold them, as steps may have been taken out in between.
     """
     name = named(question.path)
     found: dict[int, None] = {}
@@ -37,12 +38,12 @@ def candidates(chronicle: Chronicle, question: Question, hearing: Hearing) -> li
     found.update(dict.fromkeys(_latest(chronicle, chronicle.by_folder.get(name.folder, {}))[:BESIDE]))
     found.update(dict.fromkeys(_latest(chronicle, chronicle.by_stem.get(name.stem, {}))[:BESIDE]))
     along = chronicle.along.get(name.folder, {})
-    found.update(dict.fromkeys(sorted(along, key=lambda file: -along[file])[:ALONG]))
+    found.update(dict.fromkeys(sorted(along, key=lambda file: (-along[file], file))[:ALONG]))
     found.update(dict.fromkeys(_hot(chronicle)[:ALONG]))
     if question.words:
         telling = chronicle.words.rarest(question.words, TASK_WORDS)
         held = chronicle.words.holders(telling)
-        found.update(dict.fromkeys(sorted(held, key=lambda file: -held[file])[:BY_TASK]))
+        found.update(dict.fromkeys(sorted(held, key=lambda file: (-held[file], file))[:BY_TASK]))
         told = titles(chronicle, telling)
         best = sorted(told, key=lambda file: -told[file][0])
         found.update(dict.fromkeys(best[:BY_TASK]))
@@ -55,7 +56,7 @@ def candidates(chronicle: Chronicle, question: Question, hearing: Hearing) -> li
 def _latest(chronicle: Chronicle, files: Mapping[int, None]) -> list[int]:
     trails = chronicle.files
     living = [file for file in files if trails[file].alive]
-    return sorted(living, key=lambda file: -(trails[file].edits[-1] if trails[file].edits else -1))
+    return sorted(living, key=lambda file: (-(trails[file].edits[-1] if trails[file].edits else -1), file))
 
 
 def _hot(chronicle: Chronicle) -> list[int]:
