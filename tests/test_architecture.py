@@ -26,7 +26,12 @@ HOMES_OF_LIBRARIES = {
     "pyarrow": {"graphmem/store/kuzu_loading.py"},
     "networkx": {"inference/communities.py"},
     "community": {"inference/communities.py"},
-    "numpy": {"inference/*", "graphmem/ranking_model.py"},
+    "numpy": {
+        "inference/*",
+        "graphmem/calibration.py",
+        "graphmem/ranking_model.py",
+        "graphmem/recall/predictor.py",
+    },
     "onnxruntime": {"graphmem/ranking_model.py"},
     "matplotlib": {"api/evaluation_picture.py"},
     "tree_sitter": {"graphmem/imports/syntax.py"},
