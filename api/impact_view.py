@@ -78,6 +78,8 @@ def affected_row(
     why = evidence_words(item["evidence"], item["signals"])
     if item["noise"]:
         why += f"; {item['noise']}"
+    if item["read"]:
+        why += "; read already"
     return Text(percent(item["probability"])), worded(item["tier"]), body.append(f"\n{why}", "dim")
 
 

@@ -161,7 +161,7 @@ class SignalScoresOut(Shape):
 
 
 class AffectedOut(Shape):
-    """A file that may need a change too; `probability` is P(changed in the same piece of work)."""
+    """A file that may need a change too; `read`: by the session that asks."""
 
     path: str
     probability: Probability
@@ -173,6 +173,7 @@ class AffectedOut(Shape):
     score: SignalScoresOut
     signals: list[str]
     noise: model.Noise | None
+    read: bool
 
 
 class NextFileOut(Shape):

@@ -173,7 +173,10 @@ class SignalScores:
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """A file that may need a change too; `probability` is P(modified in the same observation)."""
+    """A file that may need a change too; `probability` is P(modified in the same observation).
+
+    `read`: the session that asks has read it.
+    """
 
     path: str
     probability: float
@@ -185,6 +188,7 @@ class Affected:
     relation: str | None = None
     direction: str | None = None
     edge_id: str | None = None
+    read: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,7 @@ def judged(
     """Return the alert that these findings are worth, see `alert`; `recent` if it is known already."""
     if not found.known or found.standing.status is FileStatus.GONE:
         return None
+    seen = {*seen, *(entry.path for entry in found.affected if entry.read)}
     confirmed = [entry for entry in _confirmed(found) if entry.entry.path not in seen]
     bound = {dependent.entry.path for dependent in confirmed}
     likely = [entry for entry in _likely(view, found) if entry.path not in seen and entry.path not in bound]
@@ -104,7 +105,7 @@ def judged(
     is_outdated = bool(contracts) and contracts[0].is_outdated
     if not (confirmed or likely or is_shared or is_outdated):
         return None
-    weaker = {file.path for file in found.linked if file.noise is None} - places - set(seen)
+    weaker = {file.path for file in found.linked if file.noise is None} - places - seen
     recent = recent or activity.recent(view, found.ids, now)
     # That work on a file was about what the file is called is no news.
     own = observation_concepts(Observation("", "", 0.0, files_modified=found.question.paths))

@@ -19,6 +19,7 @@ from graphmem.model import Affected, Evidence, FileStatus, SignalScores, Tier
 from graphmem.postings import FileView, View
 from graphmem.recall import activity
 from graphmem.recall.predictor import Asker, Grounds, Prediction, Predictions, Taught, predict
+from graphmem.recall.session_work import work_of
 from graphmem.recall.settled import RULED_OUT, edges_around, stored, support_of
 from graphmem.references import Missing
 from graphmem.store.port import GraphEdge
@@ -118,7 +119,8 @@ def survey(
         # That a file is busy is no reason to name it beside one that nothing is known of.
         reasoned = tuple(entry for entry in ranked.ranked if entry.ranked.signals)
         around = _around(view, replace(ranked, ranked=reasoned), {}, missing)
-        return Surroundings(question, standing, threshold, affected=_affected(view, question, around, _NEVER))
+        possible = _affected(view, question, around, _NEVER)
+        return Surroundings(question, standing, threshold, affected=_marked(view, question, possible))
     edges = edges_around(view, [file.id for file in known], ledger)
     most = max(question.limit, _LEAST) + _SPARE + sum(edge.status in RULED_OUT for edge in edges.values())
     shown = {} if journal is None else _shown(journal, known, None if view.as_of == math.inf else view.as_of)
@@ -131,7 +133,7 @@ def survey(
         threshold,
         known,
         around,
-        _affected(view, question, around, threshold),
+        _marked(view, question, _affected(view, question, around, threshold)),
         tuple(file for file in predictions.linked if not around.is_ruled_out(file)),
         predictions.grounds,
     )
@@ -185,6 +187,14 @@ def _affected(view: View, question: Question, around: Around, threshold: float) 
         if id not in around.confirmed
     ]
     return (*confirmed, *others)
+
+
+def _marked(view: View, question: Question, entries: tuple[Affected, ...]) -> tuple[Affected, ...]:
+    """Return the entries with those marked that the asking session has read."""
+    if question.session is None:
+        return entries
+    read = {touch.path for touch in work_of(view, question.session).read}
+    return tuple(replace(entry, read=True) if entry.path in read else entry for entry in entries)
 
 
 def _confirmed(entry: Affected, edge: GraphEdge) -> Affected:

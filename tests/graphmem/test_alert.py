@@ -190,6 +190,20 @@ def test_a_confirmed_dependent_that_was_seen_is_not_named_and_does_not_count(
     assert told(memory, "a.py", seen=["b.py"]) is None
 
 
+def test_what_the_asking_session_is_stored_to_have_read_is_marked_and_left_out(
+    recorded: Callable[..., Any],
+) -> None:
+    read = work(40, at=NOW - HOUR, session="mine", files_read=("b.py",))
+    memory = recorded(*together("a.py", "b.py"), read)
+    with memory.view() as view:
+        answers = [
+            impact(view, Question(("a.py",), session), NOW, lambda _: set(), journal=memory.journal)
+            for session in ("mine", "theirs", None)
+        ]
+    assert [[entry.read for entry in answer.affected] for answer in answers] == [[True], [False], [False]]
+    assert [answer.warning is None for answer in answers] == [True, False, False]
+
+
 def test_the_asked_file_may_be_seen_itself(recorded: Callable[..., Any]) -> None:
     memory = recorded(*together("a.py", "b.py"))
     assert told(memory, "a.py", seen=("a.py",)) == told(memory, "a.py")
