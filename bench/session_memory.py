@@ -20,7 +20,7 @@ Formula = Callable[[Clues], float]
 
 
 class SessionMemory:
-    """Everything that was told of a project, for one replay."""
+    """Everything that was told of a project, for one replay; predictors may share it."""
 
     def __init__(self) -> None:
         self.chronicle = Chronicle(path_words)
@@ -28,9 +28,15 @@ class SessionMemory:
         self._sessions: dict[str, int] = {}
         self._branches: dict[str, int] = {}
         self._at = 0.0
+        self._told: Session | Commit | None = None
+        self._asked: tuple[str, Moment] | None = None
+        self._found: dict[int, Clues] = {}
 
     def observe(self, told: Session | Commit) -> None:
-        """Learn a session that has ended, as one occasion, or a commit."""
+        """Learn a session that has ended, as one occasion, or a commit; once, whoever tells of it again."""
+        if told is self._told:
+            return
+        self._told, self._asked = told, None
         match told:
             case Session():
                 edited = tuple(dict.fromkeys(act.path for act in told.acts if act.changed))
@@ -90,9 +96,11 @@ class SessionMemory:
 
     def clues(self, path: str, moment: Moment) -> dict[int, Clues]:
         """Return the clues of all candidates, what the closed form says of each among them."""
-        asking = self.asking(path, moment)
-        files = candidates(self.chronicle, asking)
-        return clues(self.chronicle, asking, self._ranked(asking, files))
+        if self._asked != (path, moment):
+            asking = self.asking(path, moment)
+            ranked = self._ranked(asking, candidates(self.chronicle, asking))
+            self._asked, self._found = (path, moment), clues(self.chronicle, asking, ranked)
+        return self._found
 
     def _ranked(self, asking: Asking, files: Sequence[int]) -> dict[int, float]:
         known = [self.chronicle.history(touch.file) for touch in asking.files if touch.file >= 0]
@@ -112,11 +120,12 @@ class SessionScore:
 
     Args:
         formula: what the clues come to; the larger the better.
+        memory: what it learns from; shared by those that differ in the formula alone.
     """
 
-    def __init__(self, formula: Formula) -> None:
+    def __init__(self, formula: Formula, memory: SessionMemory) -> None:
         self._formula = formula
-        self._memory = SessionMemory()
+        self._memory = memory
 
     def observe(self, told: Session | Commit) -> None:
         """Learn a session that has ended, or a commit."""

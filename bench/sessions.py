@@ -27,7 +27,7 @@ from typing import Any
 
 from bench.served import DATA_VARIABLE
 from bench.session_fitting import UNSEEN, Asked, choice, sessions_asked, sittings_asked
-from bench.session_memory import SessionScore
+from bench.session_memory import SessionMemory, SessionScore
 from graphmem.evaluation import lines_of, read_source
 from inference.metrics import Interval, bootstrap
 from inference.session_baselines import STRONGEST, session_baselines
@@ -63,10 +63,11 @@ def main() -> None:
         return
     for prefix in prefixes:
         sessions, commits = recorded(prefix)
+        memory = SessionMemory()
         predictors: dict[str, SessionPredictor] = {
             **session_baselines(),
-            "histories only": SessionScore(partial(strength, weights=_without(WEIGHTS, UNSEEN))),
-            "GraphMem": SessionScore(strength),
+            "histories only": SessionScore(partial(strength, weights=_without(WEIGHTS, UNSEEN)), memory),
+            "GraphMem": SessionScore(strength, memory),
         }
         print(f"\n{Path(prefix).name}")
         _print(replay_sessions(sessions, commits, predictors))
@@ -151,10 +152,11 @@ def _learn(prefix: str) -> None:
     asked = sessions_asked(sessions, commits, set(names[:half]))
     early = choice(asked, UNSEEN, shared)
     print(f"from {len(asked)} questions of the first half of the sessions: {_told(early)}")
+    memory = SessionMemory()
     predictors: dict[str, SessionPredictor] = {
         **session_baselines(),
-        "histories only": SessionScore(partial(strength, weights=shared)),
-        "first half": SessionScore(partial(strength, weights=early)),
+        "histories only": SessionScore(partial(strength, weights=shared), memory),
+        "first half": SessionScore(partial(strength, weights=early), memory),
     }
     later = set(names[half:])
     rows = replay_sessions(sessions, commits, predictors)

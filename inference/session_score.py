@@ -13,7 +13,7 @@ of. No weight is below 0: more evidence never lowers a file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from inference.chronicle import Chronicle
@@ -36,6 +36,7 @@ WEIGHTS = Clues(
     read_last=0.53,
 )
 
+HAIR = 1e-9
 _REASONS = (
     ("read_now", ("read",)),
     ("same_session", ("twice",)),
@@ -72,11 +73,19 @@ def session_scores(chronicle: Chronicle, asking: Asking, ranked: Mapping[int, fl
     found = clues(chronicle, asking, ranked)
     strengths = {file: strength(clue) for file, clue in found.items()}
     order = sorted(found, key=lambda file: (-strengths[file], chronicle.files[file].path))
-    chances = sorted((ranked.get(file, LEAST) for file in found), reverse=True)
+    chances = _falling(sorted((ranked.get(file, LEAST) for file in found), reverse=True))
     return {
         file: Scored(chance, found[file].read > 0.0, _reasons(found[file]))
         for file, chance in zip(order, chances, strict=True)
     }
+
+
+def _falling(chances: Iterable[float]) -> Iterator[float]:
+    """Yield the probabilities, each a hair below the one before: who sorts by them keeps the order."""
+    before = 1.0
+    for chance in chances:
+        before = min(chance, before * (1.0 - HAIR))
+        yield before
 
 
 def _reasons(clue: Clues) -> tuple[str, ...]:

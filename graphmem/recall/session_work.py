@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from graphmem.postings import FileView, View
 from graphmem.step_rows import branch_number
 from inference.lineage import Change
+from inference.ranker import Known
 from inference.session_clues import Asking, Touch
 
 LATEST = 400
 """So many of a session's last touches are looked at."""
 UNKNOWN = -1
-"""Number of a session that nothing is stored of."""
+"""Number of a session that nothing is stored of, and of a file that nobody has named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +42,9 @@ class SessionWork:
         """Return whether the session has read or edited a file."""
         return any(touch.path == path for touch in (*self.read, *self.edited))
 
-    def asking(self, files: Sequence[FileView], fresh: Sequence[str], now: float) -> Asking:
-        """Return the question about files, and paths that nobody has named yet, at epoch seconds."""
-        asked = tuple(Touch(file.path, file.id) for file in files) + tuple(map(Touch, fresh))
+    def asking(self, known: Sequence[Known], now: float) -> Asking:
+        """Return the question about files, at epoch seconds."""
+        asked = tuple(Touch(one.path, UNKNOWN if one.file is None else one.file) for one in known)
         return Asking(asked, now, self.read, self.edited, self.session, self.branch)
 
 

@@ -14,6 +14,7 @@ from graphmem.postings import Postings, View
 from graphmem.projection import catch_up
 from graphmem.recall.session_work import UNKNOWN, SessionWork, work_of
 from graphmem.step_rows import branch_number
+from inference.ranker import Known
 
 
 def turn(
@@ -91,7 +92,8 @@ def test_a_question_carries_the_work_and_the_files_nobody_has_named() -> None:
         work = work_of(view, "mine")
         file = view.file("y.py")
         assert file is not None
-        asking = work.asking([file], ["new.py"], 20.0)
+        asking = work.asking([Known(file.id, file.path), Known(None, "new.py")], 20.0)
     assert [touch.path for touch in asking.files] == ["y.py", "new.py"]
+    assert [touch.file for touch in asking.files] == [file.id, UNKNOWN]
     assert (asking.read, asking.edited, asking.branch) == (work.read, work.edited, work.branch)
     assert asking.session == work.session != UNKNOWN

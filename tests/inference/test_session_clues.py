@@ -121,8 +121,16 @@ def test_an_edited_file_that_a_ranker_names_stays_in_the_list() -> None:
 def test_probabilities_stay_the_rankers_and_the_highest_goes_to_the_first() -> None:
     chronicle = _chronicle((9, 1, (0, 1), (), 0))
     scored = session_scores(chronicle, _asking(0, read=(4, 3)), {1: 0.3, 3: 0.2, 4: 0.6, 2: 0.1})
-    assert [entry.probability for entry in scored.values()] == [0.6, 0.3, 0.2, 0.1]
+    assert [entry.probability for entry in scored.values()] == pytest.approx([0.6, 0.3, 0.2, 0.1])
     assert list(scored)[:2] == [4, 3]
+
+
+def test_whoever_sorts_by_equal_probabilities_keeps_the_order() -> None:
+    chronicle = _chronicle((9, 1, (0, 1), (), 0))
+    scored = session_scores(chronicle, _asking(0, read=(4, 3)), dict.fromkeys((1, 2, 3, 4), 0.5))
+    chances = [entry.probability for entry in scored.values()]
+    assert chances == sorted(set(chances), reverse=True)
+    assert chances == pytest.approx([0.5] * 4)
 
 
 def test_equals_stand_by_path() -> None:
