@@ -15,6 +15,7 @@ import hashlib
 import multiprocessing
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -115,8 +116,8 @@ def train(
     jobs = [Job(role, with_task, fold) for fold in (*range(folds), None) for role, with_task in _MODELS]
     contents: dict[tuple[str, bool], bytes] = {}
     held: dict[tuple[str, bool], dict[str, Numbers]] = {model: {} for model in _MODELS}
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
-        for job, content, found in pool.imap(_run, jobs):
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("fork")) as pool:
+        for job, content, found in pool.map(_run, jobs):
             held[job.role, job.with_task].update(found)
             if content is not None:
                 contents[job.role, job.with_task] = content
