@@ -1,4 +1,4 @@
-"""Owns the two fits behind the weights: a choice among candidates, and odds; small, exact, plain Python.
+"""Owns the two fits behind the weights: a choice among candidates, and odds; small and exact.
 
 It is not a library of statistics: a handful of weights, Newton's method, nothing else.
 """
@@ -9,11 +9,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 STEPS = 12
 RIDGE = 1e-6
 LONGEST_STEP = 1.0
 
 Rows = Sequence[Sequence[float]]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,45 +32,35 @@ class Choice:
 def choice_weights(choices: Sequence[Choice]) -> list[float]:
     """Return the weights under which the right candidates are the likeliest choice (conditional logit)."""
     useful = [choice for choice in choices if choice.weight and any(choice.right)]
-    size = len(useful[0].rows[0])
-    weights = [0.0] * size
+    sizes = np.array([len(choice.right) for choice in useful])
+    starts = np.cumsum(sizes) - sizes
+    rows = np.concatenate([np.asarray(choice.rows, float) for choice in useful])
+    right = np.concatenate([np.asarray(choice.right, float) for choice in useful])
+    counts = np.array([choice.weight for choice in useful])
+    target = right / np.repeat(np.add.reduceat(right, starts), sizes)
+    each = np.repeat(counts, sizes)
+    weights = np.zeros(rows.shape[1])
     for _ in range(STEPS):
-        gradient, curvature = _zeros(size)
-        for choice in useful:
-            _add_choice(choice, weights, gradient, curvature)
-        _step(weights, gradient, curvature)
-    return weights
-
-
-def _add_choice(
-    choice: Choice, weights: Sequence[float], gradient: list[float], curvature: list[list[float]]
-) -> None:
-    scores = [sum(w * x for w, x in zip(weights, row, strict=True)) for row in choice.rows]
-    highest = max(scores)
-    shares = [math.exp(score - highest) for score in scores]
-    total = sum(shares)
-    target = 1.0 / sum(choice.right)
-    mean = [0.0] * len(weights)
-    for row, share, right in zip(choice.rows, shares, choice.right, strict=True):
-        chance = share / total
-        _add_row(row, choice.weight * (target * right - chance), choice.weight * chance, gradient, curvature)
-        for column, value in enumerate(row):
-            mean[column] += chance * value
-    _add_row(mean, 0.0, -choice.weight, gradient, curvature)
+        scores = rows @ weights
+        shares = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
+        chance = shares / np.repeat(np.add.reduceat(shares, starts), sizes)
+        mean = np.add.reduceat(rows * chance[:, None], starts)
+        gradient = rows.T @ (each * (target - chance))
+        curvature = rows.T @ (rows * (each * chance)[:, None]) - mean.T @ (mean * counts[:, None])
+        weights = weights + _step(curvature, gradient)
+    return [float(weight) for weight in weights]
 
 
 def odds_weights(rows: Rows, right: Sequence[bool], counts: Sequence[float]) -> list[float]:
     """Return the weights of a logistic regression; each row counts `counts` times."""
-    size = len(rows[0])
-    weights = [0.0] * size
+    given, hits, each = np.asarray(rows, float), np.asarray(right, float), np.asarray(counts, float)
+    weights = np.zeros(given.shape[1])
     for _ in range(2 * STEPS):
-        gradient, curvature = _zeros(size)
-        for row, hit, count in zip(rows, right, counts, strict=True):
-            score = sum(w * x for w, x in zip(weights, row, strict=True))
-            chance = logistic(score)
-            _add_row(row, count * (hit - chance), count * chance * (1.0 - chance), gradient, curvature)
-        _step(weights, gradient, curvature)
-    return weights
+        chance = np.exp(-np.logaddexp(0.0, -(given @ weights)))
+        gradient = given.T @ (each * (hits - chance))
+        curvature = given.T @ (given * (each * chance * (1.0 - chance))[:, None])
+        weights = weights + _step(curvature, gradient)
+    return [float(weight) for weight in weights]
 
 
 def logistic(score: float) -> float:
@@ -74,40 +68,7 @@ def logistic(score: float) -> float:
     return 1.0 / (1.0 + math.exp(-score)) if score > -500.0 else 0.0
 
 
-def _zeros(size: int) -> tuple[list[float], list[list[float]]]:
-    ridge = [[RIDGE if row == column else 0.0 for column in range(size)] for row in range(size)]
-    return [0.0] * size, ridge
-
-
-def _add_row(
-    row: Sequence[float], slope: float, mass: float, gradient: list[float], curvature: list[list[float]]
-) -> None:
-    for i, x in enumerate(row):
-        gradient[i] += slope * x
-        scaled = mass * x
-        if scaled:
-            line = curvature[i]
-            for j, y in enumerate(row):
-                line[j] += scaled * y
-
-
-def _step(weights: list[float], gradient: Sequence[float], curvature: Sequence[Sequence[float]]) -> None:
-    move = _solved(curvature, gradient)
-    longest = max(abs(value) for value in move)
-    brake = max(1.0, longest / LONGEST_STEP)
-    for index, value in enumerate(move):
-        weights[index] += value / brake
-
-
-def _solved(matrix: Sequence[Sequence[float]], values: Sequence[float]) -> list[float]:
-    """Return x of matrix x = values by elimination with pivots."""
-    rows = [[*line, value] for line, value in zip(matrix, values, strict=True)]
-    size = len(rows)
-    for column in range(size):
-        pivot = max(range(column, size), key=lambda index: abs(rows[index][column]))
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        for index in range(size):
-            if index != column:
-                factor = rows[index][column] / rows[column][column]
-                rows[index] = [a - factor * b for a, b in zip(rows[index], rows[column], strict=True)]
-    return [line[size] / line[index] for index, line in enumerate(rows)]
+def _step(curvature: Floats, gradient: Floats) -> Floats:
+    """Return Newton's step, shortened where it is long."""
+    move = np.linalg.solve(curvature + RIDGE * np.eye(len(gradient)), gradient)
+    return np.asarray(move / max(1.0, float(np.abs(move).max()) / LONGEST_STEP))

@@ -23,7 +23,7 @@ from inference.lessons import UNTAUGHT, End, Lessons, adjusted, heard
 from inference.ranker import Calibrate, Known, Query, evidence, ranking
 from inference.ranking import candidates, rank
 from inference.signals import Signals, signals
-from inference.upcoming import next_files
+from inference.upcoming import Around, next_files
 
 _CANDIDATES = 100
 _IN_HAND = 50
@@ -102,11 +102,15 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """What an answer stands on: the known files' histories, the actor's last work, what is heard."""
+    """What an answer stands on: the known files' histories, the actor's last work, what is heard.
+
+    `query` is what was asked of the work in memory, None where the closed form answered.
+    """
 
     histories: tuple[FileHistory, ...]
     recent: tuple[Occasion, ...]
     heard: Signals
+    query: Query | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +216,7 @@ def _ranked(
     return Predictions(
         tuple(predictions),
         tuple(views[file] for file in linked if file in views),
-        Grounds(found.histories, found.recent, heard),
+        Grounds(found.histories, found.recent, heard, query),
         is_ranked=True,
     )
 
@@ -258,6 +262,12 @@ def _closed(view: View, files: Sequence[FileView], asker: Asker, at_most: int, t
 
 def upcoming(view: View, found: Grounds) -> tuple[tuple[FileView, float], ...]:
     """Return the living files of the following piece of work with their scores, the likeliest first."""
+    query = found.query
+    if query is not None:
+        with view.chronicle() as chronicle:
+            if chronicle is not None:
+                around = Around(chronicle, query.now, query.actor, query.words)
+                return _upcoming(view, next_files(found.histories, found.recent, found.heard, around))
     return _upcoming(view, next_files(found.histories, found.recent, found.heard))
 
 

@@ -113,5 +113,6 @@ def test_the_report_shows_graphmem_beside_geom_and_rose(history: Path) -> None:
 @pytest.mark.slow
 def test_the_next_files_are_measured_and_their_numbers_derived(history: Path) -> None:
     printed = run("bench.upcoming", "--choose", str(history))
-    starts = ("co-change", "followed", "at hand", "all, as shipped", "fitted: co-change", "all, fitted")
+    starts = ("co-change", "followed", "at hand", "lately", "own", "task", "not in memory")
+    starts += ("all, no task", "all, as shipped", *["left out"] * 5, "fitted: co-change", "all, fitted")
     assert all(line.startswith(start) for line, start in zip(printed, starts, strict=True))
