@@ -57,6 +57,7 @@ WAYS: Mapping[str, lessons.Shrink] = {
     "the pair alone": lessons.SHRINK._replace(kind=math.inf, folders=math.inf, near=math.inf),
     "... and near": lessons.SHRINK._replace(kind=math.inf, folders=math.inf),
     "... and folders": lessons.SHRINK._replace(kind=math.inf),
+    "... shrunk less": lessons.SHRINK._replace(kind=math.inf, folders=12.0, near=6.0),
 }
 
 

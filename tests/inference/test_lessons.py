@@ -105,11 +105,21 @@ def test_without_the_last_verdict_everything_is_exactly_as_before_it(
 
 
 @given(verdicts)
-def test_a_yes_never_lowers_what_a_no_in_its_place_would_not(lessons: list[Lesson]) -> None:
-    better = every_offset([lesson._replace(confirmed=True) for lesson in lessons])
-    said = every_offset(lessons)
-    worse = every_offset([lesson._replace(confirmed=False) for lesson in lessons])
-    assert all(low <= middle <= high for low, middle, high in zip(worse, said, better, strict=True))
+def test_a_yes_speaks_for_its_pair_more_than_a_no_in_its_place(lessons: list[Lesson]) -> None:
+    if not lessons:
+        assert learned(lessons) == UNTAUGHT
+        return
+    *rest, last = lessons
+    yes, no = (learned([*rest, last._replace(confirmed=said)]) for said in (True, False))
+    assert yes.offset(last.one, last.other) > no.offset(last.one, last.other)
+
+
+def test_a_yes_says_less_where_everything_is_confirmed_and_a_no_says_more() -> None:
+    others = [Lesson(End(100 + n, f"a{n}/x.c"), End(200 + n, f"b{n}/y.h"), True) for n in range(20)]
+    yes, no = Lesson(CART, DOCS, True), Lesson(CART, DOCS, False)
+    assert 0.0 < learned([*others, yes]).offset(CART, DOCS) < learned([yes]).offset(CART, DOCS)
+    assert learned([*others, no]).offset(CART, DOCS) < learned([no]).offset(CART, DOCS) < 0.0
+    assert learned([*others, yes]).offset(STOCK, MAKEFILE) == 0.0
 
 
 # ---- probabilities -----------------------------------------------------------------------------
