@@ -154,6 +154,9 @@ def as_onnx(trees: Any, name: str, rows: Numbers) -> bytes:
 
     # The converter would add a sigmoid to a chance and knows no ranking; a regression is the sum itself.
     text = re.sub(r"^objective=.*$", "objective=regression", trees.model_to_string(), flags=re.MULTILINE)
+    text = re.sub(r"^threshold=(.*)$", _as_single, text, flags=re.MULTILINE)
+    # Their lengths are others now; without this line the trees are read one after the other.
+    text = re.sub(r"^tree_sizes=.*\n", "", text, flags=re.MULTILINE)
     plain = lightgbm.Booster(model_str=text)
     plain.params["objective"] = "regression"
     graph = convert_lightgbm(
@@ -170,3 +173,15 @@ def as_onnx(trees: Any, name: str, rows: Numbers) -> bytes:
     if not off <= TOLERANCE:
         raise ArithmeticError(f"{name}: the exported trees differ by {off:.2g} from LightGBM's.")
     return content
+
+
+def _as_single(line: re.Match[str]) -> str:
+    """Return a tree's thresholds as the next lower single-precision numbers.
+
+    The file holds single precision and would round to the nearest: a value between a threshold and its
+    neighbour above would go the other way.
+    """
+    exact = [float(value) for value in line[1].split()]
+    nearest = np.array(exact, np.float32)
+    lower = np.where(nearest > exact, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+    return "threshold=" + " ".join(repr(float(value)) for value in lower)
