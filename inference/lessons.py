@@ -22,6 +22,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from inference.combination import tempered
@@ -90,20 +91,22 @@ class Lessons:
         """Return how far the log odds of the candidate move, within `BOUND`; the same both ways round."""
         if not self.pairs:
             return 0.0
-        pair = self.pairs.get(_pair(queried, candidate), _NONE)
-        one, other = (self.near.get(key, _NONE) for key in _near(queried, candidate))
-        # A verdict on the very pair stands under both ends, and is one verdict.
-        near = Tally(one.asked + other.asked - pair.asked, one.yes + other.yes - pair.yes)
-        levels = (
-            (self.kinds.get(_kind(queried, candidate), _NONE), shrink.kind),
-            (self.folders.get(_folders(queried, candidate), _NONE), shrink.folders),
-            (near, shrink.near),
-            (pair, shrink.pair),
-        )
+        here, there = _place(queried.path), _place(candidate.path)
         rate = self.usual
-        for (asked, yes), worth in levels:
-            if asked and worth < math.inf:
-                rate = (yes + worth * rate) / (asked + worth)
+        kind = self.kinds.get(_kind(here, there))
+        if kind is not None:
+            rate = _shrunk(kind, rate, shrink.kind)
+        folders = self.folders.get(_folders(here, there))
+        if folders is not None:
+            rate = _shrunk(folders, rate, shrink.folders)
+        one = self.near.get((queried.file, there.folder))
+        other = self.near.get((candidate.file, here.folder))
+        if one is not None or other is not None:
+            (asked, yes), (more, also) = one or _NONE, other or _NONE
+            pair = self.pairs.get(_pair(queried, candidate), _NONE)
+            # A verdict on the very pair stands under both ends, and is one verdict.
+            near = Tally(asked + more - pair.asked, yes + also - pair.yes)
+            rate = _shrunk(pair, _shrunk(near, rate, shrink.near), shrink.pair)
         if rate == self.usual:
             return 0.0
         return _bounded(SCALE * (_log_odds(rate) - _log_odds(self.usual)))
@@ -113,7 +116,9 @@ class Lessons:
 
         What one of them has to do with the candidate is not settled by a verdict on another.
         """
-        return max((self.offset(end, candidate) for end in queried), default=0.0)
+        if not self.pairs:
+            return 0.0
+        return max([self.offset(end, candidate) for end in queried], default=0.0)
 
 
 _NONE = Tally()
@@ -133,8 +138,8 @@ def learned(lessons: Iterable[Lesson]) -> Lessons:
         usual=(yes + ALL * BASE) / (len(taken) + ALL) if taken else BASE,
         pairs=_tallied((_pair(one, other), yes) for one, other, yes in taken),
         near=_tallied((key, yes) for one, other, yes in taken for key in _near(one, other)),
-        folders=_tallied((_folders(one, other), yes) for one, other, yes in taken),
-        kinds=_tallied((_kind(one, other), yes) for one, other, yes in taken),
+        folders=_tallied((_folders(_place(one.path), _place(other.path)), yes) for one, other, yes in taken),
+        kinds=_tallied((_kind(_place(one.path), _place(other.path)), yes) for one, other, yes in taken),
     )
 
 
@@ -168,25 +173,38 @@ def _tallied(verdicts: Iterable[tuple[Hashable, bool]]) -> dict[Hashable, Tally]
     return {key: Tally(count, yes[key]) for key, count in asked.items()}
 
 
+class _Place(NamedTuple):
+    folder: str
+    stem: str
+    ending: str
+
+
+@lru_cache(maxsize=65_536)
+def _place(path: str) -> _Place:
+    return _Place(folder(path), stem(path), path.rpartition("/")[2].rpartition(".")[2].lower())
+
+
 def _pair(one: End, other: End) -> tuple[int, int]:
-    return min(one.file, other.file), max(one.file, other.file)
+    return (one.file, other.file) if one.file <= other.file else (other.file, one.file)
 
 
-def _near(one: End, other: End) -> tuple[Hashable, Hashable]:
-    return (one.file, folder(other.path)), (other.file, folder(one.path))
+def _near(one: End, other: End) -> tuple[tuple[int, str], tuple[int, str]]:
+    return (one.file, _place(other.path).folder), (other.file, _place(one.path).folder)
 
 
-def _folders(one: End, other: End) -> Hashable:
-    return tuple(sorted((folder(one.path), folder(other.path))))
+def _folders(one: _Place, other: _Place) -> tuple[str, str]:
+    return (one.folder, other.folder) if one.folder <= other.folder else (other.folder, one.folder)
 
 
-def _kind(one: End, other: End) -> Hashable:
-    alike, beside = stem(one.path) == stem(other.path), folder(one.path) == folder(other.path)
-    return alike, beside, *sorted((_ending(one.path), _ending(other.path)))
+def _kind(one: _Place, other: _Place) -> tuple[bool, bool, str, str]:
+    first, last = (one, other) if one.ending <= other.ending else (other, one)
+    return one.stem == other.stem, one.folder == other.folder, first.ending, last.ending
 
 
-def _ending(path: str) -> str:
-    return path.rpartition("/")[2].rpartition(".")[2].lower()
+def _shrunk(tally: Tally, above: float, worth: float) -> float:
+    if not tally.asked or worth == math.inf:
+        return above
+    return (tally.yes + worth * above) / (tally.asked + worth)
 
 
 def _log_odds(probability: float) -> float:
