@@ -15,7 +15,7 @@ from api.screen import Screen
 
 @click.command(
     "corroborate",
-    short_help="Tell which edges are imports in the code, and which are hidden.",
+    short_help="Tell which edges are imports in the code, which are hidden.",
     epilog="Example: graphmem corroborate src/auth --limit 5",
 )
 @click.argument("path", required=False)

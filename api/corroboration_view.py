@@ -17,6 +17,7 @@ from api.terminal_text import clean
 Shape = Mapping[str, Any]
 _INDENT = 8
 _COMMIT = 10
+_NAMES = {"python": "Python", "javascript": "JavaScript", "typescript": "TypeScript"}
 
 
 def show_corroboration(screen: Screen, found: Shape) -> None:
@@ -39,7 +40,8 @@ def show_corroboration(screen: Screen, found: Shape) -> None:
 
 
 def _show_reading(screen: Screen, reading: Shape) -> None:
-    read = ", ".join(f"{count:,} {language}" for language, count in reading["read"].items()) or "no file"
+    files = (counted(count, f"{_NAMES.get(name, name)} file") for name, count in reading["read"].items())
+    read = " and ".join(files) or "no file"
     at = f" at {clean(reading['commit'][:_COMMIT])}" if reading["commit"] else ""
     screen.line((f"{counted(reading['imports'], 'import')}", "bold"), f" in {read}")
     screen.line((f"read {minute(reading['at'])}{at}, {reading['took_ms'] / 1000:.1f} s", "dim"), indent=2)
@@ -72,7 +74,7 @@ def _show_pairs(screen: Screen, title: tuple[str, str], edges: Sequence[Shape], 
 
 def _pair(screen: Screen, edge: Shape) -> Text:
     text = both_names(screen, edge, screen.width - _INDENT)
-    return text.append(f"\n{why_words(edge['evidence'], edge['kind'])}  {clean(edge['id'])}", "dim")
+    return text.append(f"\n{why_words(edge['evidence'], edge['kind'])}\n{clean(edge['id'])}", "dim")
 
 
 def _show_silent(screen: Screen, imports: Sequence[Shape], count: int) -> None:

@@ -112,7 +112,7 @@ class ProjectCode:
         if within is None:
             return None
         with self._access.use() as files, files.workspace.reading() as resolver:
-            if posixpath.normpath(within) in {".", *map(posixpath.normpath, resolver.roots())}:
+            if within and posixpath.normpath(within) in {".", *map(posixpath.normpath, resolver.roots())}:
                 return None
             place = resolver.resolve(within, None)
         if place is None:
