@@ -52,6 +52,7 @@ SHOP = {
     "tests/test_cart.py": "",
     "setup.py": "",
 }
+NESTED = "def f():\n    if 1:\n        from shop.cart import (\n            Cart,\n        )\n"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ SHOP = {
         ("tests/test_cart.py", "import shop.cart as c, shop.money", "src/shop/cart.py src/shop/money.py"),
         ("tests/test_cart.py", "from shop.tax import *", {"src/shop/tax/__init__.py"}),
         ("tests/test_cart.py", "from shop import stubs", {"src/shop/stubs.pyi"}),
-        ("tests/test_cart.py", "def f():\n  if 1:\n    from shop.cart import (\nA,\n)", {"src/shop/cart.py"}),
+        ("tests/test_cart.py", NESTED, {"src/shop/cart.py"}),
         ("tests/test_cart.py", "if TYPE_CHECKING:\n    from shop.cart import Cart\n", {"src/shop/cart.py"}),
         ("tests/test_cart.py", "importlib.import_module('shop.cart')", {"src/shop/cart.py"}),
         ("tests/test_cart.py", "__import__('shop.cart')", {"src/shop/cart.py"}),
