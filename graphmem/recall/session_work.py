@@ -48,6 +48,9 @@ class SessionWork:
         return Asking(asked, now, self.read, self.edited, self.session, self.branch)
 
 
+NOTHING_DONE = SessionWork()
+
+
 def work_of(view: View, session: str | None, seen: Collection[str] = ()) -> SessionWork:
     """Return what a session did up to the view's moment.
 
@@ -70,6 +73,15 @@ def work_of(view: View, session: str | None, seen: Collection[str] = ()) -> Sess
         _branch(view, number),
         _named(views, read) + tuple(_found(view, path) for path in late),
         _named(views, edited),
+    )
+
+
+def work_told(view: View, read: Iterable[str], edited: Iterable[str], branch: str | None) -> SessionWork:
+    """Return the work of a session that is not stored, of paths in the order of their first times."""
+    return SessionWork(
+        branch=branch_number(branch or None),
+        read=tuple(_found(view, path) for path in read),
+        edited=tuple(_found(view, path) for path in edited),
     )
 
 

@@ -12,7 +12,7 @@ from graphmem.journal import Journal
 from graphmem.model import Observation
 from graphmem.postings import Postings, View
 from graphmem.projection import catch_up
-from graphmem.recall.session_work import UNKNOWN, SessionWork, work_of
+from graphmem.recall.session_work import NOTHING_DONE, UNKNOWN, SessionWork, work_of, work_told
 from graphmem.step_rows import branch_number
 from inference.ranker import Known
 
@@ -85,6 +85,15 @@ def test_what_is_in_hand_but_not_stored_yet_was_read_last() -> None:
     assert known is not None
     assert [touch.file for touch in work.read[2:]] == [-1, known.id]
     assert work.knows("never.py")
+
+
+def test_work_that_is_not_stored_is_told_by_names() -> None:
+    with viewed(*TURNS) as view:
+        work = work_told(view, ["b.py", "new.py"], ["c.py"], "topic")
+        stored = work_of(view, "mine")
+        assert work_told(view, [], [], "") == NOTHING_DONE
+    assert _paths(work) == (["b.py", "new.py"], ["c.py"])
+    assert (work.branch, work.read[0]) == (stored.branch, stored.read[0])
 
 
 def test_a_question_carries_the_work_and_the_files_nobody_has_named() -> None:
