@@ -30,7 +30,9 @@ def doctor_command(invocation: Invocation) -> int:
     from api.setting_up import place_of
     from graphmem.home import Home
 
-    home = Home(invocation.settings().home)
+    settings = invocation.settings()
+    settings.apply()
+    home = Home(settings.home)
     checks = [*examine(home), *examine_clients(home, place_of(invocation).root)]
     problems = sum(check.outcome is Outcome.PROBLEM for check in checks)
     warnings = sum(check.outcome is Outcome.WARNING for check in checks)

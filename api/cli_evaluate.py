@@ -103,6 +103,7 @@ def _evaluate(
     from api.evaluation_words import plain
     from graphmem.evaluation import BUDGET, evaluate
 
+    invocation.settings().apply()
     location = os.path.abspath(os.path.expanduser(source))
     write = None if report is None else writer_of(Path(os.path.expanduser(report)))
     with Stages() as stages:

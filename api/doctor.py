@@ -55,6 +55,7 @@ def examine(home: Home) -> Iterator[Check]:
     yield _isolation()
     yield _git()
     yield _sqlite()
+    yield _ranker()
     writable = _home(home)
     yield writable
     if home.path.is_dir():
@@ -110,6 +111,16 @@ def _sqlite() -> Check:
     finally:
         connection.close()
     return Check("sqlite", Outcome.OK, f"{version} with text search (FTS5)")
+
+
+def _ranker() -> Check:
+    from graphmem.ranking_model import RankingModel, is_wanted, why_absent
+
+    model = RankingModel.load()
+    if model is not None:
+        card = model.card
+        return Check("ranker", Outcome.OK, f"made on {card.made} from work up to {card.cutoff}")
+    return Check("ranker", Outcome.WARNING if is_wanted() else Outcome.OK, why_absent() or "")
 
 
 def _home(home: Home) -> Check:

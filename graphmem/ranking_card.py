@@ -16,6 +16,7 @@ from typing import NamedTuple
 VERSION = 1
 """Of the card, of what the columns mean, and of how the files are run."""
 CARD = "card.json"
+LICENCE = "Apache-2.0"
 _ROLES = ("order", "order-task", "chance", "chance-task")
 _REINSTALL = "install GraphMem again"
 
@@ -67,6 +68,7 @@ class Card:
         """Return the text of the card's file."""
         held = {
             "version": self.version,
+            "licence": LICENCE,
             "made": self.made.isoformat(),
             "cutoff": self.cutoff.isoformat(),
             "columns": {"plain": self.columns.plain, "task": self.columns.task},

@@ -233,6 +233,11 @@ def switch(on: bool) -> None:
     _LOADED.wanted = on
 
 
+def is_wanted() -> bool:
+    """Return whether this process wants models."""
+    return _LOADED.wanted
+
+
 def why_absent(folder: Path | None = None, expected: Columns | None = None) -> str | None:
     """Return why `load` gives no model, in one sentence with the remedy; None where it gives one."""
     return _LOADED.reason(folder or FOLDER, expected or PRESENT)

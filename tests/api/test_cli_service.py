@@ -128,6 +128,18 @@ def test_everything_in_order_is_said_so(graphmem: Any, git_repository: Callable[
     assert "Everything is in order." in graphmem.good("doctor").out
 
 
+def test_the_models_that_rank_are_told_of_and_can_be_switched_off(graphmem: Any) -> None:
+    def ranker(**environment: str) -> dict[str, str]:
+        checks = graphmem.good("doctor", "--json", environment=environment).shape["checks"]
+        (found,) = [check for check in checks if check["name"] == "ranker"]
+        return dict(found)
+
+    assert ranker()["finding"].startswith("made on 20")
+    switched_off = ranker(GRAPHMEM_RANKER="off")
+    assert switched_off["outcome"] == "ok"
+    assert "switched off by the setting `ranker`" in switched_off["finding"]
+
+
 def test_a_home_not_made_yet_stays_unmade(graphmem: Any) -> None:
     assert set(outcomes(graphmem.good("doctor", "--json").shape).values()) == {"ok"}
     assert not graphmem.home.exists()

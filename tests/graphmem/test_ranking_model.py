@@ -348,6 +348,7 @@ def test_the_card_says_when_of_what_and_how_good(shipped: Card) -> None:
     assert shipped.columns == PRESENT
     assert shipped.cutoff <= shipped.made
     assert shipped.figures["histories"]
+    assert json.loads((FOLDER / CARD).read_text(encoding="utf-8"))["licence"] == "Apache-2.0"
     page = (Path(ranking_model.__file__).parents[1] / "docs" / "model-card.md").read_text(encoding="utf-8")
     assert shipped.made.isoformat() in page
     assert shipped.cutoff.isoformat() in page
