@@ -1,7 +1,7 @@
 """Owns cues that were tried for `inference.relations` and left out, for `bench.relations` to measure.
 
 It is not what is proposed to anybody. Each failed to be right in three of four cases on the projects for
-choosing, or there was nothing to measure it on.
+choosing, or there were too few pairs there to tell.
 """
 
 from __future__ import annotations
@@ -220,9 +220,9 @@ TRIALS: tuple[tuple[str, str, Callable[[Name, Name], bool]], ...] = (
     ("test, subject in a deep folder", relations.TESTS, _deep),
     ("test, subject anywhere else", relations.TESTS, _far),
     ("test named after a package", relations.TESTS, _package),
-    ("test named after folder and file", relations.TESTS, _path),
+    ("test named after folder and file, elsewhere", relations.TESTS, _path),
     ("test begins with the subject's name", relations.TESTS, _prefix),
-    ("page beside or in a mirrored folder", relations.DOCUMENTS, _mirrored_page),
+    ("page beside a module", relations.DOCUMENTS, _mirrored_page),
     ("page named after a module", relations.DOCUMENTS, _named_page),
     ("page named after a package", relations.DOCUMENTS, _package_page),
     ("page with its example", relations.DOCUMENTS, _example),

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from inference.relations import Name, family, name_of
 
-MOST_BYTES = 200_000
+MOST_BYTES = 500_000
 LEAST_LETTERS = 4
 DEFINED_BY = 2
 HEAD = 4_000
@@ -91,8 +92,24 @@ class Tree:
         return (
             self.imports(one, other)
             or bool((self.own(other) - self.defined(one)) & self.words(one))
-            or re.search(rf"(?<![\w-]){re.escape(name_of(other).file)}(?!\w)", self.text(one)) is not None
+            or self.names_file(one, other)
         )
+
+    def names_file(self, one: str, other: str) -> bool:
+        """Return whether the text of `one` holds the name of the file `other`."""
+        return re.search(rf"(?<![\w-]){re.escape(name_of(other).file)}(?!\w)", self.text(one)) is not None
+
+    def tells_of(self, page: str, module: str) -> bool:
+        """Return whether a page names a module: with its package, in code, or as a word with a joint."""
+        stem = name_of(module).stem
+        if len(stem) < LEAST_LETTERS:
+            return False
+        dotted = ".".join((*name_of(module).folders[-1:], stem))
+        if dotted in self.text(page):
+            return True
+        word = rf"(?<![\w-]){re.escape(stem)}(?![\w-])"
+        joined = "-" in stem or "_" in stem
+        return re.search(word if joined else rf"`[^`\n]*{word}[^`\n]*`", self.text(page)) is not None
 
     def leaning(self, one: str, other: str) -> tuple[bool, int]:
         """Return how much `one` speaks of `other`: whether it imports it, and how many of its own names."""
@@ -175,6 +192,20 @@ def _joined(origin: str, names: str) -> list[str]:
     return [origin, *(f"{origin}.{name}" for name in given)]
 
 
+def _wanted_toml(text: str) -> list[str]:
+    try:
+        read = tomllib.loads(text)
+    except ValueError:
+        return []
+    project, poetry = read.get("project", {}), read.get("tool", {}).get("poetry", {})
+    groups = [project.get("dependencies", []), *project.get("optional-dependencies", {}).values()]
+    groups += read.get("dependency-groups", {}).values()
+    listed = [str(wanted) for group in groups for wanted in group if isinstance(wanted, str)]
+    keyed = [*read.get("dependencies", {}), *poetry.get("dependencies", {})]
+    named = [re.split(r"[^\w.-]", wanted, maxsplit=1)[0] for wanted in listed] + keyed
+    return [name for name in named if name != "python"]
+
+
 def _wanted(manifest: Name, text: str) -> list[str]:
     match manifest.ending:
         case "json":
@@ -186,9 +217,7 @@ def _wanted(manifest: Name, text: str) -> list[str]:
             wanted = (read.get(kind, {}) for kind in kinds) if isinstance(read, dict) else ()
             return [name for names in wanted for name in names if name != "php"]
         case "toml":
-            listed = re.findall(r"^\"?([A-Za-z][\w-]+)\"?\s*=\s*[\"{]|^\s+\"([A-Za-z][\w-]+)", text, re.M)
-            known = {"name", "version", "edition", "license", "description", "readme", "python", "homepage"}
-            return [name for pair in listed for name in pair if name and name not in known]
+            return _wanted_toml(text)
         case "mod":
             return re.findall(r"^\s*(?:require\s+)?([\w.-]+\.[a-z]+/\S+)\s+v", text, re.M)
         case "exs":

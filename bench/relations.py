@@ -9,7 +9,8 @@ project of the eight is for reporting, the others go by a checksum of their name
 
 A cue's pairs are all pairs of a tree's files for which it is the first to hold, at most 100 a tree, drawn.
 The relation is right when the text of the file that depends speaks of the other: imports or includes it,
-names its file, or uses a name that hardly another file defines. What is made from another file (locks,
+names its file, or uses a name that hardly another file defines; a page also when it names the module in code
+or as a word with a joint. What is made from another file (locks,
 snapshots, generated files) is right when its text bears that out, see `bench.relation_truth`, and its
 direction with it. Else a direction is right when the relation is and the other file speaks less of the first:
 an import counts before names. `chance` is the share that is right when the other file is exchanged for one
@@ -32,7 +33,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.relation_trials import TRIALS
+from bench.relation_trials import TRIALS, is_page
 from bench.relation_truth import Tree
 from bench.served import DATA_VARIABLE, THE_EIGHT, history_lines
 from inference.relations import RULES, Cue, Name, family, name_of
@@ -47,7 +48,7 @@ BULK = 30
 TWICE = 2
 NO_CUE = "no cue"
 CUES = (*((rule.cue.value, rule.holds) for rule in RULES), *((name, holds) for name, _, holds in TRIALS))
-MADE = frozenset((Cue.SNAPSHOT, Cue.LOCK, Cue.GENERATED, Cue.COMPILED))
+MADE = frozenset((Cue.SNAPSHOT, Cue.LOCK, Cue.GENERATED))
 KEPT = frozenset(rule.cue.value for rule in RULES)
 _SPECIAL = frozenset(
     (
@@ -92,7 +93,7 @@ def main() -> None:
 
 def is_for_report(name: str) -> bool:
     """Return whether a project's figures are reported rather than chosen by."""
-    return any(eight in name for eight in THE_EIGHT) or zlib.crc32(name.encode()) % 2 == 0
+    return any(eight in name for eight in THE_EIGHT) or zlib.adler32(name.encode()) % 2 == 1
 
 
 def _plain(file: Path) -> str:
@@ -131,10 +132,17 @@ def judged(root: Path) -> dict[str, Tally]:
         for one, other in kept:
             stranger = draw.choice(by_family[family(names[other])])
             right = speaks(tree, cue, one, other)
-            ahead = cue in MADE or tree.leaning(one, other) > tree.leaning(other, one)
+            ahead = cue in MADE or _leans(tree, one, other)
             total = total.plus(Tally(1, right, right and ahead, speaks(tree, cue, one, stranger)))
         tallies[cue] = total
     return tallies
+
+
+def _leans(tree: Tree, one: str, other: str) -> bool:
+    """Return whether `one` speaks more of `other` than the other way round."""
+    if is_page(name_of(one)):
+        return not tree.names_file(other, one)
+    return tree.leaning(one, other) > tree.leaning(other, one)
 
 
 def speaks(tree: Tree, cue: str, one: str, other: str) -> bool:
@@ -144,13 +152,13 @@ def speaks(tree: Tree, cue: str, one: str, other: str) -> bool:
             return tree.snapshot(one, other)
         case Cue.LOCK:
             return tree.locks(one, other)
-        case Cue.GENERATED | Cue.COMPILED:
+        case Cue.GENERATED:
             return tree.made(one, other)
         case "source of a type stub":
             return tree.implements(one, other)
         case "translation of a page":
             return tree.translated(one, other)
-    return tree.refers(one, other)
+    return tree.refers(one, other) or (is_page(name_of(one)) and tree.tells_of(one, other))
 
 
 def _alike(names: Mapping[str, Name]) -> set[tuple[str, str]]:

@@ -29,11 +29,12 @@ class Cue(StrEnum):
     TEST_BESIDE = "test beside its subject"
     TEST_MIRRORED = "test in a mirrored folder"
     TEST_FLAT = "test of a flat package"
-    SNAPSHOT = "snapshot of a test"
+    TEST_PATH = "test named after folder and file"
+    PAGE = "page in a mirrored folder"
     HEADER = "source of a header"
     LOCK = "lock file of a manifest"
-    GENERATED = "generated from a definition"
-    COMPILED = "made from its twin"
+    SNAPSHOT = "snapshot of a test"
+    GENERATED = "generated from another file"
     MODULE = "crate root with its module"
 
 
@@ -97,6 +98,27 @@ _PLAIN_FOLDERS = frozenset(
     ("src", "lib", "main", "java", "kotlin", "scala", "python", "js", "app", "source", "include", "unit")
 )
 _SAYING_NOTHING = _TEST_FOLDERS | _PLAIN_FOLDERS
+_ASIDE = frozenset(
+    (
+        *(
+            "example",
+            "examples",
+            "demo",
+            "demos",
+            "bench",
+            "benches",
+            "benchmark",
+            "benchmarks",
+            "docs",
+            "doc",
+        ),
+        *("fixtures", "testdata", "scripts", "tasks", "tools", "integration"),
+    )
+)
+_ROOT_FOLDERS = (("src",), ("lib",), ("app",), ("source",))
+_FOLDER_NAMES = frozenset(("init", "index", "conftest", "main", "mod", "lib"))
+_DOCS = frozenset(("docs", "doc", "documentation"))
+_PAGES = frozenset(("md", "rst", "adoc", "mdx"))
 _MARKED = (
     re.compile(r"(?i:tests?|spec)[-_](?P<of>.+)"),
     re.compile(r"(?P<of>.+)[-_.](?i:tests?|specs?)"),
@@ -129,14 +151,19 @@ def place(name: Name) -> tuple[str, ...]:
     return tuple(part for part in name.folders if part not in _SAYING_NOTHING)
 
 
-def is_named_after(test: Name, subject: Name) -> bool:
-    """Return whether one is a test in the other's language and, its marks aside, has the other's name."""
+def may_test(test: Name, subject: Name) -> bool:
+    """Return whether one is a test in the other's language, and the other neither a test nor an example."""
     return (
         test.is_test
         and not subject.is_test
-        and test.plain == subject.plain != ""
+        and _ASIDE.isdisjoint(subject.folders)
         and family(test) == family(subject) != ""
     )
+
+
+def is_named_after(test: Name, subject: Name) -> bool:
+    """Return whether one may test the other and, its marks aside, has its name, which is no folder's."""
+    return test.plain == subject.plain != "" and test.plain not in _FOLDER_NAMES and may_test(test, subject)
 
 
 def _beside(test: Name, subject: Name) -> bool:
@@ -147,18 +174,40 @@ def _beside(test: Name, subject: Name) -> bool:
 def _mirrored(test: Name, subject: Name) -> bool:
     one, other = place(test), place(subject)
     shared = min(len(one), len(other))
-    return is_named_after(test, subject) and shared > 0 and one[-shared:] == other[-shared:]
+    mirrored = shared > 0 and one[-shared:] == other[-shared:]
+    # A test inside a source folder is not that of a copy built from it somewhere else.
+    inside = test.folders[:1] in _ROOT_FOLDERS and test.folders[:1] != subject.folders[:1]
+    return mirrored and not inside and _may_lie_apart(test) and is_named_after(test, subject)
 
 
 def _flat(test: Name, subject: Name) -> bool:
-    return is_named_after(test, subject) and not place(test) and len(place(subject)) <= 1
+    flat = not place(test) and len(place(subject)) <= 1
+    return flat and _may_lie_apart(test) and is_named_after(test, subject)
 
 
-def _snapshot(snapshot: Name, test: Name) -> bool:
+def _test_path(test: Name, subject: Name) -> bool:
+    folders = place(subject)
     return (
-        snapshot.file in (f"{test.file}.snap", f"{_bare(test.file)}.ambr")
-        and snapshot.folders == (*test.folders, "__snapshots__")
-        and test.is_test
+        bool(folders)
+        and test.plain == _JOINTS.sub("", folders[-1]) + subject.plain
+        and place(test) in ((), folders[:-1])
+        and may_test(test, subject)
+    )
+
+
+def _may_lie_apart(test: Name) -> bool:
+    return test.ending != "go"  # its tools take a test for one only beside its package
+
+
+def _page(page: Name, module: Name) -> bool:
+    return (
+        page.ending in _PAGES
+        and page.plain == module.plain
+        and page.folders[-1:] == module.folders[-1:] != ()
+        and not _DOCS.isdisjoint(page.folders[:-1])
+        and _ASIDE.isdisjoint(module.folders)
+        and not module.is_test
+        and family(module) != ""
     )
 
 
@@ -175,32 +224,41 @@ def _lock(lock: Name, manifest: Name) -> bool:
     return manifest.file in _LOCKS.get(lock.file, ()) and lock.folders == manifest.folders
 
 
-def _generated(made: Name, definition: Name) -> bool:
-    marks = _GENERATED.get(definition.ending, ())
-    stems = (_bare(definition.file) + mark for mark in marks)
-    return made.file in stems and made.folders[-1:] == definition.folders[-1:]
+def _snapshot(snapshot: Name, test: Name) -> bool:
+    return (
+        snapshot.file in (f"{test.file}.snap", f"{_bare(test.file)}.ambr")
+        and snapshot.folders == (*test.folders, "__snapshots__")
+        and test.is_test
+    )
 
 
-def _compiled(made: Name, origin: Name) -> bool:
-    if made.folders != origin.folders:
+def _generated(made: Name, origin: Name) -> bool:
+    base = _bare(origin.file)
+    if made.folders[-1:] != origin.folders[-1:] or not base:
         return False
-    if made.file == f"{_bare(origin.file)}.min.{origin.ending}" or made.file == f"{origin.file}.map":
-        return True
-    return made.ending in _COMPILED.get(origin.ending, ()) and _bare(made.file) == _bare(origin.file)
+    if made.file in (f"{base}.min.{origin.ending}", f"{origin.file}.map"):
+        return made.folders == origin.folders
+    return made.file in (base + ending for ending in _GENERATED.get(origin.ending, ()))
 
 
 def _module(root: Name, module: Name) -> bool:
-    if root.file not in ("lib.rs", "main.rs", "mod.rs") or module.ending != "rs":
+    if (
+        root.file not in _ROOTS
+        or module.ending != "rs"
+        or root.is_test
+        or not _ASIDE.isdisjoint(root.folders)
+    ):
         return False
     deeper = module.file == "mod.rs" and module.folders[:-1] == root.folders
-    beside = module.folders == root.folders and module.file not in ("lib.rs", "main.rs", "mod.rs", "build.rs")
-    return (deeper or beside) and root.folders[-1:] not in (("tests",), ("examples",), ("benches",), ("bin",))
+    beside = module.folders == root.folders and module.file not in (*_ROOTS, "build.rs")
+    return (deeper or beside) and root.folders[-1:] != ("bin",)
 
 
 def _bare(file: str) -> str:
     return file.rpartition(".")[0]
 
 
+_ROOTS = ("lib.rs", "main.rs", "mod.rs")
 _SOURCES = frozenset(("c", "cc", "cpp", "cxx", "m", "mm"))
 _HEADERS = frozenset(("h", "hh", "hpp", "hxx"))
 _LOCKS = {
@@ -225,20 +283,22 @@ _GENERATED = {
     "pyx": (".c", ".cpp"),
     "y": (".c", ".tab.c", ".tab.h", ".go"),
     "l": (".c", ".yy.c"),
-    "in": ("",),
+    "scss": (".css",),
+    "sass": (".css",),
+    "less": (".css",),
 }
-_COMPILED = {"scss": ("css",), "sass": ("css",), "less": ("css",)}
 _AFTER = "{0} is named after {1}"
 RULES: tuple[Rule, ...] = (
     Rule(Cue.TEST_BESIDE, TESTS, _AFTER, _beside),
     Rule(Cue.TEST_MIRRORED, TESTS, _AFTER, _mirrored),
     Rule(Cue.TEST_FLAT, TESTS, _AFTER, _flat),
-    Rule(Cue.SNAPSHOT, DEPENDS_ON, "{0} is a snapshot of {1}", _snapshot),
+    Rule(Cue.TEST_PATH, TESTS, "{0} is named after the folder and the name of {1}", _test_path),
+    Rule(Cue.PAGE, DOCUMENTS, _AFTER, _page),
     Rule(Cue.HEADER, IMPLEMENTS, "{0} is the source of the header {1}", _header),
     Rule(Cue.LOCK, DEPENDS_ON, "{0} is generated from {1}", _lock),
+    Rule(Cue.SNAPSHOT, DEPENDS_ON, "{0} is a snapshot of {1}", _snapshot),
     Rule(Cue.GENERATED, DEPENDS_ON, "{0} is generated from {1}", _generated),
-    Rule(Cue.COMPILED, DEPENDS_ON, "{0} is generated from {1}", _compiled),
-    Rule(Cue.MODULE, DEPENDS_ON, "{0} declares the module {1}", _module),
+    Rule(Cue.MODULE, DEPENDS_ON, "{0} is the root or parent of the module {1}", _module),
 )
 
 

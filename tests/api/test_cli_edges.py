@@ -46,6 +46,21 @@ def test_the_queue_is_questions_with_their_why_and_their_id(story: Any) -> None:
     assert max(cell_len(line) for line in shown.splitlines()) <= 80
 
 
+def test_what_the_names_tell_is_shown_with_its_cue_and_taken_over_when_asked(own_story: Any) -> None:
+    edge = edge_between(own_story, "src/cart/store.ts", "tests/cart/store.test.ts")
+    forward = edge["from"]["name"].startswith("tests/")
+    said = "the first tests the second" if forward else "the second tests the first"
+    because = "store.test.ts is named after store.ts"
+    assert edge["proposed_because"] == because
+    shown = own_story("edges", "--node", "src/cart/store.ts", environment={"COLUMNS": "100"}).out
+    assert f"Perhaps {said}: {because}" in shown
+    assert "confirm ID --as-proposed" in shown
+    assert f"Perhaps {said}: {because}." in own_story("why", edge["id"]).out
+    judged = own_story.good("confirm", edge["id"], "--as-proposed", "--json").shape["items"][0]
+    assert (judged["relation"], judged["direction"]) == ("tests", edge["proposed_direction"])
+    assert "Perhaps" not in own_story("why", edge["id"]).out
+
+
 def test_the_queue_goes_on_where_the_cursor_says(story: Any) -> None:
     first = story.good("edges", "--json", "--limit", "4").shape
     second = story.good("edges", "--json", "--limit", "4", "--cursor", first["next_cursor"]).shape

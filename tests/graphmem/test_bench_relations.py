@@ -50,7 +50,7 @@ def test_a_cue_is_right_when_the_file_that_depends_speaks_of_the_other(tree: Pat
     assert (beside.pairs, beside.right, beside.directed) == (1, 1, 1)
     for cue in ("snapshot of a test", "source of a header", "lock file of a manifest"):
         assert tallies[cue][:3] == (1, 1, 1), cue
-    assert tallies["generated from a definition"][:3] == (1, 1, 1)
+    assert tallies["generated from another file"][:3] == (1, 1, 1)
     assert tallies["crate root with its module"][:3] == (1, 1, 1)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +34,27 @@ TESTS = [
     ("tests/test_登录.py", "商店/登录.py"),
     ("src/支付/结算.test.ts", "src/支付/结算.ts"),
 ]
+OTHERS = [
+    ("src/heap.c", "src/heap.h", "implements", "heap.c is the source of the header heap.h"),
+    (
+        "src/shop/heap.cpp",
+        "include/shop/heap.hpp",
+        "implements",
+        "heap.cpp is the source of the header heap.hpp",
+    ),
+    ("src\\heap.cc", "src/heap.h", "implements", "heap.cc is the source of the header heap.h"),
+    ("api/order_pb2.py", "api/order.proto", "depends_on", "order_pb2.py is generated from order.proto"),
+    (
+        "gen/api/order.pb.go",
+        "proto/api/order.proto",
+        "depends_on",
+        "order.pb.go is generated from order.proto",
+    ),
+    ("web/page.min.js", "web/page.js", "depends_on", "page.min.js is generated from page.js"),
+    ("web/page.css", "web/page.scss", "depends_on", "page.css is generated from page.scss"),
+    ("package-lock.json", "package.json", "depends_on", "package-lock.json is generated from package.json"),
+    ("服务/go.sum", "服务/go.mod", "depends_on", "go.sum is generated from go.mod"),
+]
 UNRELATED = [
     ("tests/test_token.py", "src/session.py"),
     ("tests/test_token.py", "src/token.ts"),
@@ -46,6 +69,9 @@ UNRELATED = [
     (".", ".."),
     ("test_.py", "_.py"),
     ("CHANGELOG.md", "pyproject.toml"),
+    ("web/package-lock.json", "package.json"),
+    ("src/heap.c", "other/heap.h"),
+    ("web/page.min.js", "app/page.js"),
     ("docs/en/docs/index.md", "docs/es/docs/index.md"),
     ("服务.py", "支付.py"),
 ]
@@ -70,6 +96,14 @@ def test_a_test_is_proposed_to_test_what_it_is_named_after(test: str, subject: s
     assert proposal(subject, test) == Proposal("tests", BACKWARD, because)
 
 
+@pytest.mark.parametrize(("one", "other", "relation", "because"), OTHERS)
+def test_what_is_made_from_or_for_another_file_is_proposed_with_its_cue(
+    one: str, other: str, relation: str, because: str
+) -> None:
+    assert proposal(one, other) == Proposal(relation, FORWARD, because)
+    assert proposal(other, one) == Proposal(relation, BACKWARD, because)
+
+
 @pytest.mark.parametrize(("one", "other"), UNRELATED)
 def test_nothing_is_proposed_for_names_that_tell_nothing(one: str, other: str) -> None:
     assert proposal(one, other) is None
@@ -92,8 +126,6 @@ def test_a_file_is_not_related_to_itself(path: str) -> None:
 
 @given(PATHS, PATHS)
 def test_the_separator_and_the_way_a_letter_is_composed_tell_nothing(one: str, other: str) -> None:
-    import unicodedata
-
     found = proposal(one, other)
     assert proposal(one.replace("/", "\\"), other) == found
     assert proposal(unicodedata.normalize("NFD", one), other) == found
