@@ -105,6 +105,7 @@ def snapshot(database: Database, *, by_id: bool = False) -> dict[str, list[Any]]
         " JOIN observation USING (seq) JOIN contract ON contract.id = contract",
         "text": "SELECT observation.id, text.title, body, concepts, paths FROM text"
         " JOIN observation ON observation.seq = text.rowid",
+        "task": "SELECT observation.id, words FROM task LEFT JOIN observation USING (seq)",
         "session": "SELECT name FROM session",
         "actor": "SELECT name FROM actor",
     }

@@ -338,8 +338,9 @@ def test_equals_do_not_change_places_when_steps_were_taken_out(on_disk: Database
     every = [
         made(number, files_modified=(f"x/{number % 40}.py", f"x/{number % 7}.py")) for number in range(1, 90)
     ]
+    every[49] = made(50, renames=(Rename("x/3.py", "y/3.py"),))
     project(on_disk, entries(every))
-    for moment in (20.5 * HOUR, 3.5 * HOUR, 60.5 * HOUR, 89.5 * HOUR):
+    for moment in (89.5 * HOUR, 20.5 * HOUR, 3.5 * HOUR, 60.5 * HOUR):
         with postings.view(moment) as view:
             wound = candidates_of(held(view))
             assert wound == candidates_of(held(View(view.connection, moment, Chronicler().at)))
