@@ -31,7 +31,7 @@ from inference.cooccurrence import Incidence, cooccurrence, size_weights
 SEED = 11
 SPREAD = 60.0
 """Files that change together lie near each other: so far apart on average."""
-MEAN_SIZE = 3.3
+MEAN_SIZE = 3.4
 LARGEST = 30
 HUB = 0.05
 """So many observations change one of the hundred busiest files, too."""

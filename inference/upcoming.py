@@ -60,7 +60,7 @@ class Weights(NamedTuple):
     intercept: float
 
 
-FULL = Weights(joint=0.38, followed=0.32, at_hand=0.72, lately=0.31, own=0.45, task=0.99, intercept=-1.6)
+FULL = Weights(joint=0.36, followed=0.34, at_hand=0.73, lately=0.43, own=0.4, task=1.05, intercept=-1.9)
 
 
 @dataclass(frozen=True, slots=True)
