@@ -25,7 +25,7 @@ GROUP = 80
 SURE = 10
 """So many of the hardest wrong ones teach the chance, the others by a sample of this share."""
 SHARE = 0.15
-QUESTIONS = 2_000
+QUESTIONS = 1_500
 """At most so many questions of one history teach, so that none outweighs the others."""
 TOLERANCE = 1e-5
 _GRAPH_VERSION = 15

@@ -348,7 +348,6 @@ def test_the_card_says_when_of_what_and_how_good(shipped: Card) -> None:
     assert shipped.columns == PRESENT
     assert shipped.cutoff <= shipped.made
     assert shipped.figures["histories"]
-    assert json.loads((FOLDER / CARD).read_text(encoding="utf-8"))["licence"] == "Apache-2.0"
     page = (Path(ranking_model.__file__).parents[1] / "docs" / "model-card.md").read_text(encoding="utf-8")
     assert shipped.made.isoformat() in page
     assert shipped.cutoff.isoformat() in page
@@ -360,10 +359,8 @@ def test_the_shipped_models_run_and_tell_strong_evidence_from_none() -> None:
     for with_task in (False, True):
         columns = model.columns(with_task)
         rows = np.zeros((2, len(columns)), np.float32)
-        strong = {"geom": 0.9, "geom_share": 1.0, "geom_best": 0.9, "firm": 0.8, "plain_quarter": 0.9}
-        strong |= {"last_5": 1.0, "last_10": 1.0, "confidence": 0.9, "together": 3.0, "same_folder": 1.0}
-        for name, value in strong.items():
-            rows[1, columns.index(name)] = value
+        for name in ("geom", "geom_share", "firm", "weighted", "confidence", "same_folder"):
+            rows[1, columns.index(name)] = 0.9
         assert np.diff(model.order(rows, with_task))[0] > 0
         assert np.diff(model.chance(rows, with_task))[0] > 0
         curve = model.curve(with_task)
