@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from inference.replay import Rules
+
 SUFFIX = ".npz"
 
 
@@ -43,7 +45,7 @@ class Dataset(NamedTuple):
         kind: int8 (m,), see `Kind`.
         line: int32 (m,): the observation that answers the question.
         wanted: int32 (m,): how many were right, those that are no candidates included.
-        weight: float32 (m,): how much the question counts, so that each observation counts once.
+        weight: float32 (m,): how much the question counts, so that each edit counts once, see `counts`.
     """
 
     name: str
@@ -62,6 +64,14 @@ class Dataset(NamedTuple):
     def starts(self) -> NDArray[np.int64]:
         """Return (m + 1,): where each question's rows begin, and at last n."""
         return np.searchsorted(self.query, np.arange(len(self.kind) + 1)).astype(np.int64)
+
+
+def counts(wanted: int) -> int:
+    """Return how many questions stand for an observation that changed so many files besides the queried one.
+
+    In use each edit is a question; the public protocol asks eight of an observation at most.
+    """
+    return min(wanted + 1, Rules().queries)
 
 
 def save(dataset: Dataset, folder: Path) -> Path:

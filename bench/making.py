@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.dataset import SUFFIX, Dataset, Kind, save
+from bench.dataset import SUFFIX, Dataset, Kind, counts, save
 from graphmem.evaluation import lines_of, read_source
 from graphmem.task_words import path_words, task_words
 from inference.candidates import candidates
@@ -141,11 +141,11 @@ def _questions(
     chosen = known if len(known) <= at_most else draw.sample(known, at_most)
     for file in chosen:
         truth = frozenset(known) - {file}
-        yield Asked(kind, file, lineage.path_of(file), truth, weight / len(chosen))
+        yield Asked(kind, file, lineage.path_of(file), truth, weight * counts(len(truth)) / len(chosen))
     if fresh and known and kind is not Kind.SINGLE and draw.random() < NEW_FILE_SHARE:
         entry = draw.choice(fresh)
         sort = Kind.TRAINING if kind is Kind.TRAINING else Kind.NEW_FILE
-        yield Asked(sort, -1, entry.path, frozenset(known), weight)
+        yield Asked(sort, -1, entry.path, frozenset(known), weight * counts(len(known)))
 
 
 class _Rows(NamedTuple):

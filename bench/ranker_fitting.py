@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.dataset import Dataset
+from bench.dataset import Dataset, counts
 
 SEED = 20
 TREES = 300
@@ -91,9 +91,9 @@ def lessons(dataset: Dataset, questions: int = QUESTIONS) -> Lessons:
 
     chances = (right | (ranks < SURE) | (lot < SHARE)) & taught[query]
     counted = np.where(right | (ranks < SURE), 1.0, 1.0 / SHARE).astype(np.float32)
-    return Lessons(
-        _lesson(dataset, orders, np.ones(len(right), np.float32)), _lesson(dataset, chances, counted)
-    )
+    # An order is judged by observations, a chance by edits.
+    once = np.array([1.0 / counts(int(wanted)) for wanted in dataset.wanted], np.float32)
+    return Lessons(_lesson(dataset, orders, once[query]), _lesson(dataset, chances, counted))
 
 
 def _lesson(dataset: Dataset, kept: NDArray[np.bool_], counted: Numbers) -> Lesson:
