@@ -26,9 +26,10 @@ from graphmem.postings import View
 from graphmem.ranking_model import RankingModel
 from graphmem.recall.predictor import Asker, needed, predict
 from inference import calibration
-from inference.calibration import Curve
+from inference.calibration import Curve, Entry
 from inference.lineage import Change
 from inference.ranking import WARNING_THRESHOLD
+from inference.replay import Rules
 
 NAME = "calibrations"
 QUESTIONS = 500
@@ -185,10 +186,12 @@ def reading(entries: Sequence[Listed], asked: int, is_ranked: bool, with_task: i
     curve = None
     if model is not None:
         prior = Curve(*model.curve(bool(with_task)))
-        curve = calibration.blended(((entry.chance, entry.right) for entry in entries), prior)
+        curve = calibration.blended(
+            (Entry(entry.chance, entry.right, entry.weight) for entry in entries), prior
+        )
         chances = curve.at(chances)
     named = [
-        (float(chance), entry.right)
+        Entry(float(chance), entry.right, entry.weight)
         for chance, entry in zip(chances, entries, strict=True)
         if chance >= entry.needed
     ]
@@ -198,11 +201,15 @@ def reading(entries: Sequence[Listed], asked: int, is_ranked: bool, with_task: i
 
 
 class Listed(NamedTuple):
-    """An entry of a past answer: what was said, whether that was right, what it `needed` to be named."""
+    """An entry of a past answer: what was said, whether that was right, what it `needed` to be named.
+
+    `weight` is how many edits its question stands for: each of a piece of work would have been one.
+    """
 
     chance: float
     right: bool
     needed: float
+    weight: float
 
 
 class PastQuestion(NamedTuple):
@@ -242,6 +249,7 @@ def _asked(views: Views, seq: int, id: str, asker: Asker) -> Iterator[PastQuesti
             )
         ]
         known = [file for file in view.files(changed).values() if file.alive]
+        edits = min(len(known), Rules().queries)
         if len(known) > _PER_OBSERVATION:
             known = random.Random(id).sample(sorted(known, key=lambda file: file.path), _PER_OBSERVATION)
         for file in known:
@@ -255,7 +263,7 @@ def _asked(views: Views, seq: int, id: str, asker: Asker) -> Iterator[PastQuesti
                 least = needed(view, found.ranked)
                 sides.append(
                     tuple(
-                        Listed(entry.ranked.probability, entry.file.id in changed, need)
+                        Listed(entry.ranked.probability, entry.file.id in changed, need, edits / len(known))
                         for entry, need in zip(found.ranked, least, strict=True)
                     )
                 )

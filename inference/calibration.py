@@ -42,53 +42,27 @@ class Curve(NamedTuple):
         return np.interp(chances, self.said, self.came_true)
 
 
-class Step(NamedTuple):
-    """Entries of one level: from which probability on, how many, and how many of them came true."""
+class Entry(NamedTuple):
+    """Something a past answer listed: what was `said` of it, whether it came true, how often it counts."""
 
     said: float
-    entries: int
-    right: int
-
-    @property
-    def level(self) -> float:
-        """The share that came true."""
-        return self.right / self.entries
+    right: bool
+    weight: float = 1.0
 
 
-def isotonic(entries: Iterable[tuple[float, bool]]) -> list[Step]:
-    """Return the steps of the rising function that fits (probability, came true) best, the lowest first.
-
-    Neighbours that fall are pooled; entries of one probability are one step.
-    """
-    steps: list[Step] = []
-    for said, right in sorted(entries):
-        if steps and steps[-1].said == said:
-            last = steps.pop()
-            steps.append(Step(said, last.entries + 1, last.right + right))
-        else:
-            steps.append(Step(said, 1, int(right)))
-    pooled: list[Step] = []
-    for step in steps:
-        pooled.append(step)
-        while len(pooled) > 1 and pooled[-2].level >= pooled[-1].level:
-            upper, lower = pooled.pop(), pooled.pop()
-            pooled.append(Step(lower.said, lower.entries + upper.entries, lower.right + upper.right))
-    return pooled
-
-
-def blended(entries: Iterable[tuple[float, bool]], prior: Curve, worth: float = WORTH) -> Curve:
+def blended(entries: Iterable[Entry], prior: Curve, worth: float = WORTH) -> Curve:
     """Return what a probability is worth by this project's past and the curve of many projects together.
 
     Args:
-        entries: (probability, came true) of everything that the past answers listed.
+        entries: everything that the past answers listed.
         prior: the curve of many projects.
         worth: how many entries the prior counts as at each of `GRID` probabilities.
     """
     grid = (np.arange(GRID) + 0.5) / GRID
-    own = np.array([*entries], float).reshape(-1, 2)
+    own = np.array([*entries], float).reshape(-1, 3)
     values, place = np.unique(np.concatenate([own[:, 0], grid]), return_inverse=True)
-    counts = np.concatenate([np.ones(len(own)), np.full(GRID, worth)])
-    rights = np.concatenate([own[:, 1], worth * prior.at(grid)])
+    counts = np.concatenate([own[:, 2], np.full(GRID, worth)])
+    rights = np.concatenate([own[:, 1] * own[:, 2], worth * prior.at(grid)])
     mass, right = np.bincount(place, counts), np.bincount(place, rights)
     blocks: list[tuple[float, float, float]] = []
     for block in zip(mass.tolist(), (mass * values).tolist(), right.tolist(), strict=True):
@@ -102,25 +76,23 @@ def blended(entries: Iterable[tuple[float, bool]], prior: Curve, worth: float = 
     )
 
 
-def threshold(entries: Iterable[tuple[float, bool]], questions: int, target: float = TARGET) -> float | None:
+def threshold(entries: Iterable[Entry], questions: int, target: float = TARGET) -> float | None:
     """Return the threshold, between floor and ceiling, or None where the past is too short.
 
     Args:
-        entries: (probability, came true) of everything that the past questions could have named.
+        entries: everything that the past questions could have named.
         questions: how many were asked.
         target: the share that shall come true.
     """
-    kept = list(entries)
-    if questions < QUESTIONS or sum(said >= FLOOR for said, _ in kept) < ENTRIES:
+    kept = sorted(entries, reverse=True)
+    if questions < QUESTIONS or sum(entry.said >= FLOOR for entry in kept) < ENTRIES:
         return None
-    count = right = 0
     found = CEILING
-    for step in reversed(isotonic(kept)):
-        count += step.entries
-        right += step.right
-        # Each step down is no better than those above, so the share only falls from here on.
-        if right < target * count:
-            return min(CEILING, max(FLOOR, found))
-        found = step.said
-    # Whatever was said was right often enough, and nothing speaks against what was not said.
-    return FLOOR
+    count = right = 0.0
+    for place, entry in enumerate(kept):
+        count += entry.weight
+        right += entry.weight * entry.right
+        is_last_of_its_kind = place + 1 == len(kept) or kept[place + 1].said < entry.said
+        if is_last_of_its_kind and right >= target * count:
+            found = entry.said
+    return min(CEILING, max(FLOOR, found))
