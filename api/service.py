@@ -57,6 +57,7 @@ from graphmem.clients.roster import ADAPTERS
 from graphmem.errors import GraphMemError
 from graphmem.home import Home, ServiceRecord
 from graphmem.live import Live
+from graphmem.ranking_model import RankingModel
 from graphmem.redaction import DiscreetFormatter
 
 _DESCRIPTION = (
@@ -243,6 +244,8 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
             gc.collect()
             gc.freeze()
             home.write_service(record)
+            # The first agent that asks shall not wait for it.
+            threading.Thread(target=RankingModel.load, name="models", daemon=True).start()
             logger.info("serving %s on port %d", home.path, port)
             announce(f"GraphMem serves {home.path} at {service_url(port)} (Ctrl-C ends it).")
 
