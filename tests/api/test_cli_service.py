@@ -130,7 +130,7 @@ def test_everything_in_order_is_said_so(graphmem: Any, git_repository: Callable[
 
 def test_the_models_that_rank_are_told_of_and_can_be_switched_off(graphmem: Any) -> None:
     def ranker(**environment: str) -> dict[str, str]:
-        checks = graphmem.good("doctor", "--json", environment=environment).shape["checks"]
+        checks = graphmem("doctor", "--json", environment=environment).shape["checks"]
         (found,) = [check for check in checks if check["name"] == "ranker"]
         return dict(found)
 
