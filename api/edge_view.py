@@ -46,11 +46,9 @@ def relation_words(relation: str) -> str:
 
 
 def guess_words(edge: Shape) -> str:
-    """Return what is proposed, with its cue: `perhaps the first tests the second: a is named after b`."""
+    """Return what is proposed, with its cue: `Perhaps the first tests the second: a is named after b`."""
     guess = {"relation": edge["proposed_relation"], "direction": edge["proposed_direction"]}
-    ends = ("the first", "the second") if guess["direction"] else ("one", "the other")
-    said = statement(guess | {"direction": guess["direction"] or "forward"}, *ends)
-    return f"Perhaps {said}: {clean(edge['proposed_because'])}"
+    return f"Perhaps {_meaning(guess)}: {clean(edge['proposed_because'])}"
 
 
 def statement(edge: Shape, first: str, second: str) -> str:

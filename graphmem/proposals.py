@@ -17,7 +17,7 @@ from inference.relations import proposal
 
 
 class Proposed(NamedTuple):
-    """A relation to confirm, its direction where one is proposed, and the cue in words."""
+    """A relation to confirm, its direction, and the cue in words; all None where nothing is proposed."""
 
     relation: Relation | None = None
     direction: Direction | None = None
@@ -34,8 +34,7 @@ def proposed(source: Node, target: Node) -> Proposed:
     found = proposal(source.name, target.name)
     if found is None:
         return NOTHING_PROPOSED
-    direction = None if found.direction is None else Direction(found.direction)
-    return Proposed(Relation(found.relation), direction, found.because)
+    return Proposed(Relation(found.relation), Direction(found.direction), found.because)
 
 
 def adopted(
@@ -48,7 +47,7 @@ def adopted(
         read: returns edges by their ids; one that is unknown keeps its decision as it is.
 
     Raises:
-        InvalidInputError: nothing is proposed, no direction is, or the verdict is no confirmation.
+        InvalidInputError: nothing is proposed, or the verdict is no confirmation.
     """
     many = len(decisions) > 1
     edges = read([decision.edge for decision in decisions if decision.as_proposed])
@@ -77,9 +76,4 @@ def _adopted(decision: Decision, edge: Edge, place: str, field: str) -> Decision
         raise InvalidInputError(
             f"{place}Nothing is proposed for the edge {edge.id}; name the relation yourself.", field
         )
-    direction = decision.direction or found.direction
-    if direction is None:
-        raise InvalidInputError(
-            f"{place}No direction is proposed for the edge {edge.id}; name it yourself.", field
-        )
-    return replace(decision, relation=found.relation, direction=direction)
+    return replace(decision, relation=found.relation, direction=decision.direction or found.direction)

@@ -63,12 +63,12 @@ class Proposal(NamedTuple):
 
     Attributes:
         relation: a value of `graphmem.graph.Relation`.
-        direction: `forward` where the first depends on the second, `backward`, or None for no direction.
+        direction: `forward` where the first depends on the second, else `backward`.
         because: the cue in words, such as "test_token.py is named after token.py".
     """
 
     relation: str
-    direction: str | None
+    direction: str
     because: str
 
 
@@ -79,7 +79,6 @@ class Rule(NamedTuple):
     relation: str
     words: str
     holds: Callable[[Name, Name], bool]
-    directed: bool = True
 
 
 _FAMILIES = {
@@ -98,23 +97,9 @@ _PLAIN_FOLDERS = frozenset(
     ("src", "lib", "main", "java", "kotlin", "scala", "python", "js", "app", "source", "include", "unit")
 )
 _SAYING_NOTHING = _TEST_FOLDERS | _PLAIN_FOLDERS
-_ASIDE = frozenset(
-    (
-        *(
-            "example",
-            "examples",
-            "demo",
-            "demos",
-            "bench",
-            "benches",
-            "benchmark",
-            "benchmarks",
-            "docs",
-            "doc",
-        ),
-        *("fixtures", "testdata", "scripts", "tasks", "tools", "integration"),
-    )
-)
+_EXAMPLES = ("example", "examples", "demo", "demos", "docs", "doc", "fixtures", "testdata")
+_TOOLS = ("bench", "benches", "benchmark", "benchmarks", "scripts", "tasks", "tools", "integration")
+_ASIDE = frozenset((*_EXAMPLES, *_TOOLS))
 _ROOT_FOLDERS = (("src",), ("lib",), ("app",), ("source",))
 _FOLDER_NAMES = frozenset(("init", "index", "conftest", "main", "mod", "lib"))
 _DOCS = frozenset(("docs", "doc", "documentation"))
@@ -302,25 +287,15 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def proposal(one: str, other: str, rules: tuple[Rule, ...] = RULES) -> Proposal | None:
+def proposal(one: str, other: str) -> Proposal | None:
     """Return what two paths tell of how `one` is related to `other`; None if nothing.
 
-    With the ends swapped only the direction is swapped. The first rule that holds counts.
+    With the ends swapped only the direction is swapped. The first rule counts that holds one way round only.
     """
-    found = match(name_of(one), name_of(other), rules)
-    if found is None:
-        return None
-    rule, forward = found
-    ends = (one, other) if forward else (other, one)
-    words = rule.words.format(*(name_of(end).file for end in ends))
-    direction = (FORWARD if forward else BACKWARD) if rule.directed else None
-    return Proposal(rule.relation, direction, words)
-
-
-def match(one: Name, other: Name, rules: tuple[Rule, ...] = RULES) -> tuple[Rule, bool] | None:
-    """Return the first rule that holds between two names, and whether the first depends on the second."""
-    for rule in rules:
-        ways = rule.holds(one, other), rule.holds(other, one)
-        if ways[0] != ways[1]:
-            return rule, ways[0]
+    names = name_of(one), name_of(other)
+    for rule in RULES:
+        forward, backward = rule.holds(*names), rule.holds(*names[::-1])
+        if forward != backward:
+            files = [name.file for name in (names if forward else names[::-1])]
+            return Proposal(rule.relation, FORWARD if forward else BACKWARD, rule.words.format(*files))
     return None

@@ -35,6 +35,20 @@ TESTS = [
     ("src/支付/结算.test.ts", "src/支付/结算.ts"),
 ]
 OTHERS = [
+    (
+        "tests/test_auth_token.py",
+        "shop/auth/token.py",
+        "tests",
+        "test_auth_token.py is named after the folder and the name of token.py",
+    ),
+    ("docs/rules/no-loop.md", "lib/rules/no-loop.js", "documents", "no-loop.md is named after no-loop.js"),
+    (
+        "web/__snapshots__/menu.test.ts.snap",
+        "web/menu.test.ts",
+        "depends_on",
+        "menu.test.ts.snap is a snapshot of menu.test.ts",
+    ),
+    ("src/lib.rs", "src/heap.rs", "depends_on", "lib.rs is the root or parent of the module heap.rs"),
     ("src/heap.c", "src/heap.h", "implements", "heap.c is the source of the header heap.h"),
     (
         "src/shop/heap.cpp",
@@ -70,6 +84,12 @@ UNRELATED = [
     ("test_.py", "_.py"),
     ("CHANGELOG.md", "pyproject.toml"),
     ("web/package-lock.json", "package.json"),
+    ("tests/__init__.py", "shop/__init__.py"),
+    ("tests/test_token.py", "examples/token.py"),
+    ("src/auth/tests/token.test.ts", "auth/token.ts"),
+    ("test/token_test.go", "token/token.go"),
+    ("src/bin/main.rs", "src/bin/tool.rs"),
+    ("README.md", "src/readme.py"),
     ("src/heap.c", "other/heap.h"),
     ("web/page.min.js", "app/page.js"),
     ("docs/en/docs/index.md", "docs/es/docs/index.md"),
@@ -113,7 +133,7 @@ def test_nothing_is_proposed_for_names_that_tell_nothing(one: str, other: str) -
 @given(PATHS, PATHS)
 def test_with_the_ends_swapped_only_the_direction_is_swapped(one: str, other: str) -> None:
     there, back = proposal(one, other), proposal(other, one)
-    swapped = {FORWARD: BACKWARD, BACKWARD: FORWARD, None: None}
+    swapped = {FORWARD: BACKWARD, BACKWARD: FORWARD}
     assert (there is None) == (back is None)
     if there is not None and back is not None:
         assert back == there._replace(direction=swapped[there.direction])
