@@ -75,7 +75,7 @@ class Frame:
         end = x > _SIDE - _RIGHT - 40
         anchor, shift = ("end", -8) if end else ("start", 8)
         self._parts.append(
-            f'<text class="mark" x="{x + shift:.1f}" y="{y - 6:.1f}" text-anchor="{anchor}">{words}</text>'
+            f'<text class="mark" x="{x + shift:.1f}" y="{y - 10:.1f}" text-anchor="{anchor}">{words}</text>'
         )
 
     def drawing(self) -> str:

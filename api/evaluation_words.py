@@ -54,6 +54,7 @@ def plain(evaluation: Evaluation) -> dict[str, Any]:
         "predictors": {name: _plain_outcome(each) for name, each in evaluation.outcomes.items()},
         "gain_over_rose": None if gain is None else gain._asdict(),
         "recommended_threshold": recommended(evaluation),
+        "recommended_threshold_with_task": recommended(evaluation, with_task=True),
         "history": asdict(evaluation.shape),
         "sessions": None if evaluation.sessions is None else _plain_sessions(evaluation.sessions),
         "remarks": remarks(evaluation),
@@ -102,9 +103,10 @@ def lead(evaluation: Evaluation) -> Interval | None:
     return advantage(evaluation.outcomes[GRAPHMEM], evaluation.outcomes[STRONGEST_RIVAL])
 
 
-def recommended(evaluation: Evaluation) -> float:
+def recommended(evaluation: Evaluation, *, with_task: bool = False) -> float:
     """Return the threshold of notes for this history."""
-    return WARNING_THRESHOLD if evaluation.recommended is None else evaluation.recommended.plain.threshold
+    found = evaluation.recommended
+    return WARNING_THRESHOLD if found is None else found.reading(with_task).threshold
 
 
 # ---- sentences ---------------------------------------------------------------------------------
@@ -144,15 +146,14 @@ def nothing_asked(evaluation: Evaluation) -> str:
     """Return why nothing could be asked about."""
     shape = evaluation.shape
     if shape.observations == shape.alone:
-        why = "each changes one file alone"
+        why = "all of one file alone"
     elif shape.large and shape.large + shape.alone >= shape.observations - 1:
-        large = counted(shape.large, "change")
-        why = f"{large} of more than 30 files and {shape.alone:,} of one alone don't count"
+        why = f"{shape.large:,} of more than 30 files and {shape.alone:,} of one alone, which don't count"
     else:
-        why = "no change touches two or more files that existed before it"
+        why = "none of two or more files that existed before it"
     return (
-        f"Too little history to measure: of {counted(shape.observations, 'change')} {why}. "
-        "Alerts stay silent or come with 'unknown' there; measure again when there is more."
+        f"Too little history to measure: {counted(shape.observations, 'change')}, {why}. Alerts stay silent or "
+        "come with 'unknown' there; measure again when there is more."
     )
 
 
@@ -190,10 +191,11 @@ def advice(evaluation: Evaluation) -> str:
     words = (
         f"Recommended here: notes from {percent(found.plain.threshold)} on, as GraphMem sets it by itself: "
     )
+    told = f" With a task told: from {percent(found.told.threshold)} on."
     past = f"the last {counted(found.questions, 'question')} about the past"
     if found.plain.threshold >= CEILING:
-        return words + f"in {past} fewer than {percent(TARGET)} came true below, and it goes no higher."
-    return words + f"from there on {percent(TARGET)} of the files named came true in {past}."
+        return words + f"in {past} fewer than {percent(TARGET)} came true below, and it goes no higher.{told}"
+    return words + f"from there on {percent(TARGET)} of the files named came true in {past}.{told}"
 
 
 def calibration(outcome: Outcome) -> str:
