@@ -286,11 +286,13 @@ def _likeness_to_hand(own: _Named, others: Sequence[_Named]) -> tuple[float, flo
     """Return the share in the same folder, whether one is a twin, and the mean of words."""
     if not others:
         return 0.0, 0.0, 0.0
-    return (
-        sum(own.name.folder == other.name.folder for other in others) / len(others),
-        float(any(_is_twin(own.name, other.name) for other in others)),
-        sum(_overlap(own.words, other.words) for other in others) / len(others),
-    )
+    beside, twin, words = 0, False, 0.0
+    # By the thousand for each question, hence one plain loop.
+    for other in others:
+        beside += own.name.folder == other.name.folder
+        twin = twin or (own.name.stem == other.name.stem and _is_twin(own.name, other.name))
+        words += _overlap(own.words, other.words)
+    return beside / len(others), float(twin), words / len(others)
 
 
 def _is_twin(one: Name, other: Name) -> bool:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from inference.chronicle import Chronicle
 from inference.evidence import Ranked
@@ -39,21 +38,6 @@ WEIGHTS = Clues(
 )
 
 HAIR = 1e-9
-_REASONS = (
-    ("read_now", ("read",)),
-    ("same_session", ("twice",)),
-    ("same_branch", ("branch",)),
-    ("today", ("day",)),
-    ("named_alike", ("twin", "twin_hand")),
-)
-
-
-class Scored(NamedTuple):
-    """A candidate: its probability (0..1), whether the session has read it, and what of it speaks for it."""
-
-    probability: float
-    is_read: bool
-    reasons: tuple[str, ...]
 
 
 def strength(clue: Clues, weights: Clues = WEIGHTS) -> float:
@@ -61,8 +45,8 @@ def strength(clue: Clues, weights: Clues = WEIGHTS) -> float:
     return sum(weight * value for weight, value in zip(weights, clue, strict=True))
 
 
-def session_scores(chronicle: Chronicle, asking: Asking, ranked: Mapping[int, float]) -> dict[int, Scored]:
-    """Return every living file that the session may edit yet, by its number, the most promising first.
+def session_scores(chronicle: Chronicle, asking: Asking, ranked: Mapping[int, float]) -> dict[int, float]:
+    """Return the probability of every living file that the session may edit yet, the most promising first.
 
     Equals stand by path.
 
@@ -76,10 +60,7 @@ def session_scores(chronicle: Chronicle, asking: Asking, ranked: Mapping[int, fl
     strengths = {file: strength(clue) for file, clue in found.items()}
     order = sorted(found, key=lambda file: (-strengths[file], chronicle.files[file].path))
     chances = _falling(sorted((ranked.get(file, LEAST) for file in found), reverse=True))
-    return {
-        file: Scored(chance, found[file].read > 0.0, _reasons(found[file]))
-        for file, chance in zip(order, chances, strict=True)
-    }
+    return dict(zip(order, chances, strict=True))
 
 
 def reordered(chronicle: Chronicle, asking: Asking, entries: Iterable[Ranked]) -> list[Ranked]:
@@ -89,10 +70,7 @@ def reordered(chronicle: Chronicle, asking: Asking, entries: Iterable[Ranked]) -
     """
     named = {entry.file: entry for entry in entries}
     scored = session_scores(chronicle, asking, {file: entry.probability for file, entry in named.items()})
-    return [
-        replace(named.get(file) or _unnamed(file), probability=entry.probability)
-        for file, entry in scored.items()
-    ]
+    return [replace(named.get(file) or _unnamed(file), probability=chance) for file, chance in scored.items()]
 
 
 def _unnamed(file: int) -> Ranked:
@@ -105,7 +83,3 @@ def _falling(chances: Iterable[float]) -> Iterator[float]:
     for chance in chances:
         before = min(chance, before * (1.0 - HAIR))
         yield before
-
-
-def _reasons(clue: Clues) -> tuple[str, ...]:
-    return tuple(name for name, fields in _REASONS if any(getattr(clue, field) > 0.0 for field in fields))

@@ -72,7 +72,8 @@ def test_the_queried_and_the_edited_files_are_no_candidates_and_read_ones_are_ma
     chronicle = _chronicle((9, 1, (0, 1, 4), (), 0))
     scored = session_scores(chronicle, _asking(0, read=(3, 1), edited=(4,)), {})
     assert set(scored) == {1, 2, 3}
-    assert {file: entry.is_read for file, entry in scored.items()} == {1: True, 2: False, 3: True}
+    found = clues(chronicle, _asking(0, read=(3, 1), edited=(4,)), {})
+    assert {file: clue.read for file, clue in found.items()} == {1: 1.0, 2: 0.0, 3: 1.0}
 
 
 def test_a_file_that_is_gone_is_no_candidate_even_when_it_was_read() -> None:
@@ -123,14 +124,14 @@ def test_an_edited_file_that_a_ranker_names_stays_in_the_list() -> None:
 def test_probabilities_stay_the_rankers_and_the_highest_goes_to_the_first() -> None:
     chronicle = _chronicle((9, 1, (0, 1), (), 0))
     scored = session_scores(chronicle, _asking(0, read=(4, 3)), {1: 0.3, 3: 0.2, 4: 0.6, 2: 0.1})
-    assert [entry.probability for entry in scored.values()] == pytest.approx([0.6, 0.3, 0.2, 0.1])
+    assert list(scored.values()) == pytest.approx([0.6, 0.3, 0.2, 0.1])
     assert list(scored)[:2] == [4, 3]
 
 
 def test_whoever_sorts_by_equal_probabilities_keeps_the_order() -> None:
     chronicle = _chronicle((9, 1, (0, 1), (), 0))
     scored = session_scores(chronicle, _asking(0, read=(4, 3)), dict.fromkeys((1, 2, 3, 4), 0.5))
-    chances = [entry.probability for entry in scored.values()]
+    chances = list(scored.values())
     assert chances == sorted(set(chances), reverse=True)
     assert chances == pytest.approx([0.5] * 4)
 
@@ -191,7 +192,7 @@ def test_chances_lie_between_none_and_certain_whatever_was_done(
 ) -> None:
     steps = sorted(work, key=lambda step: -step[0])
     scored = session_scores(_chronicle(*steps), _asking(file, read=read, branch=1), {0: 0.5})
-    chances = [entry.probability for entry in scored.values()]
+    chances = list(scored.values())
     assert all(0.0 < value < 1.0 for value in chances)
     assert chances == sorted(chances, reverse=True)
     assert file not in scored
