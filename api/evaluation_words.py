@@ -152,8 +152,8 @@ def nothing_asked(evaluation: Evaluation) -> str:
     else:
         why = "none of two or more files that existed before it"
     return (
-        f"Too little history to measure: {counted(shape.observations, 'change')}, {why}. Alerts stay silent or "
-        "come with 'unknown' there; measure again when there is more."
+        f"Too little history to measure: {counted(shape.observations, 'change')}, {why}. Alerts stay silent "
+        "or come with 'unknown' there; measure again when there is more."
     )
 
 
