@@ -71,8 +71,11 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=FOLDS, help="how often projects are left out")
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="of each history, at most")
     parser.add_argument("--trees", type=int, default=TREES)
+    parser.add_argument(
+        "--without", nargs="*", default=[], metavar="NAME", help="histories to leave out, to report on them"
+    )
     given = parser.parse_args()
-    paths = files(given.cache)
+    paths = [path for path in files(given.cache) if path.stem not in given.without]
     if len(paths) < given.folds:
         parser.error(f"{given.cache} holds {len(paths)} datasets: make them with `python -m bench.making`.")
     train(paths, given.out, given.page, folds=given.folds, questions=given.questions, trees=given.trees)
@@ -198,7 +201,7 @@ def _write(
         columns=columns,
         digests={file_of(*model): hashlib.sha256(content).hexdigest() for model, content in contents.items()},
         curves=results.curves,
-        figures=results.figures,
+        figures={**results.figures, "trained_on": list(histories)},
     )
     (out / CARD).write_text(card.as_json(), encoding="utf-8")
     page.parent.mkdir(parents=True, exist_ok=True)
