@@ -8,7 +8,7 @@ files are combined by noisy-or, as in co-change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -86,19 +86,51 @@ def ranking(chronicle: Chronicle, model: Model, query: Query, calibrate: Calibra
     """
     histories = tuple(chronicle.history(known.file) for known in query.known if known.file is not None)
     recent = () if query.actor is None else chronicle.recent_of(query.actor)
-    beside = frozenset(known.file for known in query.known if known.file is not None)
-    by_file = {history.file: history for history in histories}
     heard = signals(histories, recent)
+    around = Ranking({}, histories, recent, heard)
+    chances = joined(_alone(chronicle, model, query, calibrate, around, ASKED))
+    order = sorted(chances, key=lambda file: (-chances[file], chronicle.files[file].path))
+    return Ranking({file: chances[file] for file in order}, histories, recent, heard)
+
+
+def alone(
+    chronicle: Chronicle, model: Model, query: Query, calibrate: Calibrate, at_most: int = ASKED
+) -> list[dict[int, float]]:
+    """Return for each known file what it says by itself: the probabilities of its candidates.
+
+    Arguments as for `ranking`; of many known files the last `at_most` are asked. None is a candidate.
+    """
+    histories = tuple(chronicle.history(known.file) for known in query.known if known.file is not None)
+    recent = () if query.actor is None else chronicle.recent_of(query.actor)
+    heard = signals(histories, recent)
+    around = Ranking({}, histories, recent, heard)
+    return _alone(chronicle, model, query, calibrate, around, at_most)
+
+
+def joined(found: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    """Return the probabilities of candidates by what several known files say by themselves: noisy-or."""
     silent: dict[int, float] = {}
-    for known in query.known[-ASKED:]:
+    for chances in found:
+        for file, chance in chances.items():
+            silent[file] = silent.get(file, 1.0) * (1.0 - chance)
+    return {file: 1.0 - value for file, value in silent.items()}
+
+
+def _alone(
+    chronicle: Chronicle, model: Model, query: Query, calibrate: Calibrate, around: Ranking, at_most: int
+) -> list[dict[int, float]]:
+    beside = frozenset(known.file for known in query.known if known.file is not None)
+    by_file = {history.file: history for history in around.histories}
+    recent = around.recent
+    found: list[dict[int, float]] = []
+    for known in query.known[-at_most:]:
         single = () if known.file is None else (by_file[known.file],)
         history = single[0] if single else FileHistory(-1)
-        hearing = Hearing(history, heard if single == histories else signals(single, recent), recent)
+        heard = around.heard if single == around.histories else signals(single, recent)
         question = Question(known.file, known.path, query.now, query.actor, query.words, beside)
-        for file, chance in _asked(chronicle, model, question, hearing, calibrate):
-            silent[file] = silent.get(file, 1.0) * (1.0 - chance)
-    order = sorted(silent, key=lambda file: (silent[file], chronicle.files[file].path))
-    return Ranking({file: 1.0 - silent[file] for file in order}, histories, recent, heard)
+        hearing = Hearing(history, heard, recent)
+        found.append(dict(_asked(chronicle, model, question, hearing, calibrate)))
+    return found
 
 
 def _asked(
