@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from graphmem.calibration import SUGGESTIONS, Calibration, Outlook, is_grown, look, outlook
 from graphmem.chronicler import Chronicler
@@ -16,6 +17,7 @@ from graphmem.model import Observation
 from graphmem.postings import Postings
 from graphmem.projection import project
 from graphmem.recall.predictor import Asker, Prediction, gather, nameable, predict
+from graphmem.recall.session_work import NOTHING_DONE, work_told
 from graphmem.task_words import task_words
 from inference.calibration import QUESTIONS
 from inference.combination import Candidate
@@ -25,6 +27,14 @@ from inference.replay import Context, Line
 from inference.signals import Signals
 
 _BATCH = 500
+
+
+class Done(NamedTuple):
+    """What a session did so far: paths in the order of their first times, and its branch."""
+
+    read: tuple[str, ...]
+    edited: tuple[str, ...]
+    branch: str | None
 
 
 class RecallPredictor:
@@ -55,13 +65,19 @@ class RecallPredictor:
         """Return what the impact answer would list."""
         return self.predict_all([path], context)
 
-    def predict_all(self, paths: Sequence[str], context: Context) -> list[tuple[str, float]]:
-        """Return what the impact answer about several files would list; unknown ones are passed over."""
+    def predict_all(
+        self, paths: Sequence[str], context: Context, done: Done | None = None
+    ) -> list[tuple[str, float]]:
+        """Return what the impact answer about several files would list; unknown ones are passed over.
+
+        `done` is what the asking agent's session did so far.
+        """
         self._tell()
         with self._postings.view() as view:
             files = [file for file in map(view.file, paths) if file is not None]
             words = task_words(context.title or "")
-            asker = Asker(context.at, context.actor, words)
+            work = NOTHING_DONE if done is None else work_told(view, *done)
+            asker = Asker(context.at, context.actor, words, work)
             calibrate = self._outlook(context.at, bool(words)).calibrate
             self._last = predict(view, files, asker, DEPTH, calibrate=calibrate).ranked if files else ()
         return [(entry.file.path, entry.ranked.probability) for entry in self._last]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from graphmem.evaluation_predictor import RecallPredictor
+from graphmem.evaluation_predictor import Done, RecallPredictor
 from graphmem.model import Observation
 from inference.metrics import Interval, bootstrap
 from inference.replay import Context, Line
@@ -36,7 +36,7 @@ AT_MOST = 250
 
 
 class SessionRecall:
-    """The predictor that answers `/impact`, asked with all that the session has edited so far.
+    """The predictor that answers `/impact`, asked with all that the session has done so far.
 
     Args:
         lines: the observations as lines.
@@ -60,10 +60,9 @@ class SessionRecall:
             self._recall.observe(self._lines[number])
 
     def predict(self, path: str, moment: Moment) -> list[tuple[str, float]]:
-        """Return what the impact answer would list for the file and those edited before it."""
+        """Return what the impact answer would list for the file."""
         context = Context(moment.at, moment.session, moment.actor, moment.task)
-        known = [path, *(edited for edited in moment.edited if edited != path)]
-        return self._recall.predict_all(known, context)
+        return self._recall.predict_all([path], context, Done(moment.read, moment.edited, moment.branch))
 
     def close(self) -> None:
         """Free the postings."""

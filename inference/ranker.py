@@ -9,7 +9,7 @@ files are combined by noisy-or, as in co-change.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -202,8 +202,3 @@ def _about(chronicle: Chronicle, found: Ranking, files: Sequence[int]) -> dict[i
         return {concept: value * worth[concept] for concept, value in profile.items() if concept in worth}
 
     return concept_scores(map(weigh, queried), {file: weigh(profile) for file, profile in profiles.items()})
-
-
-def retold(entry: Ranked, probability: float) -> Ranked:
-    """Return an entry with another probability."""
-    return replace(entry, probability=probability)

@@ -33,7 +33,7 @@ def impact(
     Arguments as for `graphmem.recall.surroundings.survey`; `behind` is how many entries of how many are in,
     while the postings are being rebuilt.
     """
-    found = survey(view, question, now, missing, journal)
+    found = survey(view, question, now, missing, journal, in_session=True)
     degraded = None if behind is None else unfinished(*behind)
     reason = found.standing.reason if degraded is None else degraded
     path = question.paths[0] if len(question.paths) == 1 else None

@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from graphmem.captured import Shown
 from graphmem.postings import FileView, View
 from graphmem.ranking_model import RankingModel
+from graphmem.recall.session_work import NOTHING_DONE, SessionWork
 from inference.chronicle import Chronicle
 from inference.concepts import idf
 from inference.evidence import FileHistory, Occasion, Ranked, Standing
 from inference.lessons import UNTAUGHT, End, Lessons, adjusted, heard
 from inference.ranker import Calibrate, Known, Query, evidence, ranking
 from inference.ranking import candidates, rank
+from inference.session_clues import Asking
+from inference.session_score import session_scores
 from inference.signals import Signals, signals
 from inference.upcoming import Around, next_files
 
@@ -46,12 +49,14 @@ often as the others are from .7 on (measured on 29 histories, `python -m bench.t
 class Asker:
     """Who asks, and when (epoch seconds): what they had in hand lately is likelier to change again.
 
-    `words` are those of the task they are at, see `graphmem.task_words`.
+    `words` are those of the task they are at, see `graphmem.task_words`; `work` is what their session did, if
+    it is an agent's: then what it may edit yet comes first, whatever its probability of changing along.
     """
 
     now: float
     actor: str | None = None
     words: tuple[str, ...] = ()
+    work: SessionWork = NOTHING_DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,10 @@ class Grounds:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Best first; `linked` are all that have evidence. `is_ranked`: by the models, not the closed form."""
+    """Best first, for an agent's session what it may edit yet; `linked` are all that have evidence.
+
+    `is_ranked`: by the models, not the closed form.
+    """
 
     ranked: tuple[Prediction, ...]
     linked: tuple[FileView, ...]
@@ -165,21 +173,23 @@ def predict(
         calibrate: makes of the models' word the share that came true; None for that of many projects.
     """
     model = RankingModel.load()
-    if model is not None:
-        with view.chronicle() as chronicle:
-            if chronicle is not None and _is_held(chronicle, files):
-                query = Query(
-                    tuple(Known(file.id, file.path) for file in files) + tuple(Known(None, p) for p in fresh),
-                    asker.now,
-                    _actor(view, asker.actor),
-                    asker.words,
-                )
-                return _ranked(view, chronicle, model, query, at_most, taught, calibrate)
-    return _closed(view, files, asker, at_most, taught)
-
-
-def _is_held(chronicle: Chronicle, files: Sequence[FileView]) -> bool:
-    return len(chronicle.occasions) >= LEAST_WORK and all(file.id in chronicle.files for file in files)
+    if model is None and not asker.work.has_begun:
+        return _closed(view, files, asker, at_most, taught)
+    with view.chronicle() as chronicle:
+        if chronicle is None or any(file.id not in chronicle.files for file in files):
+            return _closed(view, files, asker, at_most, taught)
+        known = tuple(Known(file.id, file.path) for file in files) + tuple(Known(None, p) for p in fresh)
+        asking = asker.work.asking(known, asker.now) if asker.work.has_begun else None
+        if model is not None and len(chronicle.occasions) >= LEAST_WORK:
+            query = Query(known, asker.now, _actor(view, asker.actor), asker.words)
+            return _ranked(view, chronicle, model, query, at_most, taught, calibrate, asking)
+        found = _closed(view, files, asker, at_most if asking is None else _SCORED, taught)
+        if asking is None:
+            return found
+        chances = {entry.file.id: entry.ranked.probability for entry in found.ranked}
+        places = {file: place for place, file in enumerate(session_scores(chronicle, asking, chances))}
+        in_order = sorted(found.ranked, key=lambda entry: places.get(entry.file.id, len(places)))
+        return replace(found, ranked=tuple(in_order[:at_most]))
 
 
 def _actor(view: View, name: str | None) -> int | None:
@@ -195,12 +205,17 @@ def _ranked(
     at_most: int,
     taught: Taught,
     calibrate: Calibrate | None,
+    asking: Asking | None,
 ) -> Predictions:
-    """Return what the models say."""
+    """Return what the models say, where an agent's session has begun in the order that its work suggests."""
     found = ranking(chronicle, model, query, calibrate or pooled(model, bool(query.words)))
     if taught.lessons or taught.shown:
         queried = [End(known.file, known.path) for known in query.known if known.file is not None]
         found = replace(found, probabilities=_moved(chronicle, found.probabilities, queried, taught))
+    if asking is not None:
+        order = session_scores(chronicle, asking, found.probabilities)
+        least = min(found.probabilities.values(), default=0.0)
+        found = replace(found, probabilities={f: found.probabilities.get(f, least) for f in order})
     foremost = list(found.probabilities)[:at_most]
     entries = evidence(chronicle, query, found, foremost)
     heard = found.heard
@@ -212,7 +227,6 @@ def _ranked(
     ]
     views = view.files(dict.fromkeys((*foremost, *linked)))
     predictions = [Prediction(views[entry.file], entry) for entry in entries if entry.file in views]
-    predictions.sort(key=lambda prediction: (-prediction.ranked.probability, prediction.file.path))
     return Predictions(
         tuple(predictions),
         tuple(views[file] for file in linked if file in views),

@@ -19,7 +19,7 @@ from graphmem.model import Affected, Evidence, FileStatus, SignalScores, Tier
 from graphmem.postings import FileView, View
 from graphmem.recall import activity
 from graphmem.recall.predictor import Asker, Grounds, Prediction, Predictions, Taught, predict
-from graphmem.recall.session_work import work_of
+from graphmem.recall.session_work import NOTHING_DONE, SessionWork, work_of
 from graphmem.recall.settled import RULED_OUT, edges_around, stored, support_of
 from graphmem.references import Missing
 from graphmem.store.port import GraphEdge
@@ -96,7 +96,13 @@ class Surroundings:
 
 
 def survey(
-    view: View, question: Question, now: float, missing: Missing, journal: Journal | None = None
+    view: View,
+    question: Question,
+    now: float,
+    missing: Missing,
+    journal: Journal | None = None,
+    *,
+    in_session: bool = False,
 ) -> Surroundings:
     """Find what lies around the queried files.
 
@@ -106,6 +112,7 @@ def survey(
         now: that moment in epoch seconds.
         missing: tells which of some paths were once seen on the disk and are there no more.
         journal: the verdicts, for a past moment, and what was learned from how earlier answers turned out.
+        in_session: what an agent's session may edit yet comes first, not what most probably changes along.
     """
     files = {path: view.file(path) for path in question.paths}
     known = tuple({file.id: file for file in files.values() if file is not None}.values())
@@ -113,7 +120,7 @@ def survey(
     threshold, calibrate = outlook(calibration_at(journal, view.as_of), bool(question.words))
     ledger = None if journal is None else journal.ledger
     fresh = [path for path, file in files.items() if file is None]
-    asker = Asker(now, question.actor, question.words)
+    asker = Asker(now, question.actor, question.words, _work(view, question) if in_session else NOTHING_DONE)
     if not known:
         ranked = predict(view, (), asker, question.limit, fresh=fresh, calibrate=calibrate)
         # That a file is busy is no reason to name it beside one that nothing is known of.
@@ -137,6 +144,12 @@ def survey(
         tuple(file for file in predictions.linked if not around.is_ruled_out(file)),
         predictions.grounds,
     )
+
+
+def _work(view: View, question: Question) -> SessionWork:
+    """Return what the asking session did, nothing where all that is known of it is a history's."""
+    session = question.session
+    return NOTHING_DONE if session is None or view.is_sitting(session) else work_of(view, session)
 
 
 def _shown(journal: Journal, files: Sequence[FileView], as_of: float | None) -> dict[str, Shown]:
@@ -167,8 +180,8 @@ def _around(view: View, predictions: Predictions, edges: Mapping[int, GraphEdge]
 
 def _affected(view: View, question: Question, around: Around, threshold: float) -> tuple[Affected, ...]:
     """Return the entries, confirmed ones first; more than asked for if more are likely."""
-    sure = sum(entry.ranked.probability >= threshold for entry in around.entries)
-    entries = around.entries[: max(question.limit, sure)]
+    sure = [n for n, entry in enumerate(around.entries, 1) if entry.ranked.probability >= threshold]
+    entries = around.entries[: max([question.limit, *sure[-1:]])]
     keys = [key for entry in entries for key in entry.ranked.keys]
     unlisted = around.confirmed.keys() - {entry.file.id for entry in entries}
     rows = stored(view, (around.edges[id] for id in unlisted))
