@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-TARGET = 0.78
+TARGET = 0.85
 """Share of named files that shall change in the same occasion."""
 FLOOR = 0.5
 CEILING = 0.95
