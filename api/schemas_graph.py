@@ -39,10 +39,11 @@ class EdgeOut(Shape):
     """A pair of nodes with all that is known of it; direction `forward` means `from` depends on `to`.
 
     `probability` is P(one end is changed in the observation that changes the other), the larger of both
-    ways; `value` orders the review queue; `reason` says why it is stale, or back after a rejection;
-    `similar` are the edges that ask the same question and were folded into this one. What is proposed is a
-    guess from the names of the files, `proposed_because` its cue. `seen_in_code` says whether either file
-    imports the other, null where that is not known; it is no evidence.
+    ways; `value` is what an answer is worth, in the queue by value with that of the `similar` edges, which
+    ask the same question and were folded into this one; `reason` says why it is stale, or back after a
+    rejection. What is proposed is a guess from the names of the files, `proposed_because` its cue.
+    `seen_in_code` says whether either file imports the other, null where that is not known; it is no
+    evidence.
     """
 
     id: str

@@ -210,6 +210,22 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
+def _http(app: FastAPI) -> uvicorn.Config:
+    """Return how `app` is spoken to: plain HTTP/1.1, nothing told of the server, logs our own."""
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        http="h11",
+        loop="asyncio",
+        server_header=False,
+        h11_max_incomplete_event_size=_HEAD_BYTES,
+        timeout_graceful_shutdown=_GRACEFUL_SECONDS,
+    )
+
+
 def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence: None) -> None:
     """Serve `settings.home` in the foreground until SIGTERM or SIGINT, then leave everything tidy.
 
@@ -253,20 +269,8 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
             app.state.stopping.set()
             app.state.imports.stop()
 
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            http="h11",
-            loop="asyncio",
-            server_header=False,
-            h11_max_incomplete_event_size=_HEAD_BYTES,
-            timeout_graceful_shutdown=_GRACEFUL_SECONDS,
-        )
         try:
-            Server(config, started, ending).run(sockets=[listener])
+            Server(_http(app), started, ending).run(sockets=[listener])
         finally:
             app.state.imports.join(_IMPORT_SECONDS)
             home.remove_service(record.pid)

@@ -146,9 +146,7 @@ def _picked(edges: Edges, where: RowFilter, folding: _Folding, start: _Cursor) -
 def _by_gain(folding: _Folding, rows: Sequence[EdgeRow]) -> list[EdgeRow]:
     """Return rows by value with that of all they settle, which they are shown with; equals by id."""
     settled = [len(folding.similar(row)) if folding.is_asked(row) else 0 for row in rows]
-    weighed = [
-        row._replace(value=gain(row.value, count)) for row, count in zip(rows, settled, strict=True)
-    ]
+    weighed = [row._replace(value=gain(row.value, count)) for row, count in zip(rows, settled, strict=True)]
     return sorted(weighed, key=lambda row: (-row.value, row.id))
 
 
