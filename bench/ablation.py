@@ -32,9 +32,11 @@ from bench.ranker_figures import Order
 from bench.served import histories
 from graphmem.graph import EdgeOrder
 
-ASKED = 400
-QUESTIONS = 300
-TREES = 150
+ASKED = 250
+"""Questions of each history that the models are measured by; the formulas answer many more."""
+FORMULA_ASKED = 1_500
+QUESTIONS = 120
+TREES = 80
 ASKED_BY = (EdgeOrder.PROBABILITY, EdgeOrder.VALUE)
 
 
@@ -52,7 +54,7 @@ def main() -> None:
     parser.add_argument("histories", nargs="*", help="history files; default: those of GRAPHMEM_DATA")
     parser.add_argument("--parts", nargs="+", type=Part, default=list(Part), choices=list(Part))
     parser.add_argument("--cache", type=Path, default=Path("build/training"), help="where the datasets are")
-    parser.add_argument("--asked", type=int, default=ASKED, help="questions measured of each history")
+    parser.add_argument("--asked", type=int, help="questions measured of each history")
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="of each history that teaches")
     parser.add_argument("--trees", type=int, default=TREES, help="of each small model")
     parser.add_argument("--figures", type=Path, help="write the rows to this file")
@@ -75,7 +77,7 @@ def _rows(given: argparse.Namespace, paths: list[Path]) -> Iterator[Row]:
     for part in given.parts:
         match part:
             case Part.FORMULA:
-                yield from _formula(paths, given.asked)
+                yield from _formula(paths, given.asked or FORMULA_ASKED)
             case Part.MODEL:
                 yield from ablation_model.rows_of(_school(given, paths))
             case Part.VERDICTS:
@@ -91,7 +93,8 @@ def _formula(paths: list[Path], asked: int) -> Iterator[Row]:
 def _school(given: argparse.Namespace, paths: list[Path]) -> ablation_model.School:
     measured_on = [_name(path) for path in paths]
     taught = [_name(path) for path in for_choosing() if _name(path) not in measured_on]
-    return ablation_model.school(given.cache, taught, measured_on, given.questions, given.asked, given.trees)
+    asked = given.asked or ASKED
+    return ablation_model.school(given.cache, taught, measured_on, given.questions, asked, given.trees)
 
 
 def _name(path: Path) -> str:
