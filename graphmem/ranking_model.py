@@ -44,7 +44,8 @@ Scores = NDArray[np.float32]
 class RankingModel:
     """Models that order candidates and say how likely each is, with and without a task's words.
 
-    It is made by `load` only. Any thread may ask at any time.
+    It is made by `load` only. Any thread may ask at any time; where the library fails at a question that is
+    an UnusableModelError, and whoever asked tells `give_up`.
     """
 
     def __init__(self, card: Card, order: tuple[_Trees, _Trees], chance: tuple[_Trees, _Trees]) -> None:
@@ -91,7 +92,8 @@ class _Trees:
     """
 
     def __init__(self, library: ModuleType, name: str, content: bytes, columns: int) -> None:
-        faults = _faults(library)
+        self._name = name
+        faults = self._faults = _faults(library)
         try:
             self._session: Any = library.InferenceSession(
                 content, _options(library), providers=["CPUExecutionProvider"]
@@ -102,7 +104,7 @@ class _Trees:
             self._input: str = inputs[0].name
             self._try(name, columns)
         except faults as error:
-            raise UnusableModelError(f"{name} can't be run ({str(error).splitlines()[0][:200]})") from error
+            raise _not_run(name, error) from error
 
     def _try(self, name: str, columns: int) -> None:
         """Ask a few made-up rows, so that a graph that answers nonsense is known before it is asked."""
@@ -116,11 +118,23 @@ class _Trees:
                 raise UnusableModelError(f"{name} gives scores that are no numbers")
 
     def scores(self, rows: Rows) -> Scores:
-        """Return (n,) for (n, k) rows."""
+        """Return (n,) for (n, k) rows.
+
+        Raises:
+            UnusableModelError: the library can't run the trees for these rows.
+        """
         if not len(rows):
             return np.zeros(0, np.float32)
-        found = self._session.run(None, {self._input: np.ascontiguousarray(rows, np.float32)})[0]
-        return np.asarray(found, np.float32).reshape(len(rows))
+        try:
+            found = self._session.run(None, {self._input: np.ascontiguousarray(rows, np.float32)})[0]
+            return np.asarray(found, np.float32).reshape(len(rows))
+        except self._faults as error:
+            raise _not_run(self._name, error) from error
+
+
+def _not_run(name: str, error: BaseException) -> UnusableModelError:
+    lines = str(error).splitlines() or [type(error).__name__]
+    return UnusableModelError(f"{name} can't be run ({lines[0][:200]})")
 
 
 def _options(library: ModuleType) -> Any:
@@ -202,7 +216,7 @@ class _Loaded:
 
     def _find(self, folder: Path, expected: Columns) -> RankingModel | str:
         key = (folder, expected)
-        # A reader of what is known takes no lock: entries are only added.
+        # A reader of what is known takes no lock: entries are added, or change as a whole.
         found = self._known.get(key)
         if found is not None:
             return found
@@ -215,10 +229,19 @@ class _Loaded:
         try:
             return open_model(folder, expected)
         except UnusableModelError as fault:
-            reason = (
-                f"The ranking model in {folder} can't be used because {fault.cause}, so the closed form"
-                f" ranks; {fault.remedy}."
-            )
+            return self._said_once(folder, fault)
+
+    def give_up(self, model: RankingModel, fault: UnusableModelError) -> None:
+        with self._lock:
+            for key, known in self._known.items():
+                if known is model:
+                    self._known[key] = self._said_once(key[0], fault)
+
+    def _said_once(self, folder: Path, fault: UnusableModelError) -> str:
+        reason = (
+            f"The ranking model in {folder} can't be used because {fault.cause}, so the closed form"
+            f" ranks; {fault.remedy}."
+        )
         if not self._said:
             log.warning(reason)
             self._said = True
@@ -231,6 +254,11 @@ _LOADED = _Loaded()
 def switch(on: bool) -> None:
     """Say for this process whether models are wanted; they are unless this was called with False."""
     _LOADED.wanted = on
+
+
+def give_up(model: RankingModel, fault: UnusableModelError) -> None:
+    """Do without models for the rest of this process, as these failed at a question; said once."""
+    _LOADED.give_up(model, fault)
 
 
 def is_wanted() -> bool:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from graphmem.captured import Shown
 from graphmem.postings import FileView, View
-from graphmem.ranking_model import RankingModel
+from graphmem.ranking_card import UnusableModelError
+from graphmem.ranking_model import RankingModel, give_up
 from graphmem.recall.session_work import NOTHING_DONE, SessionWork
 from inference.chronicle import Chronicle
 from inference.concepts import idf
@@ -182,7 +183,10 @@ def predict(
         asking = asker.work.asking(known, asker.now) if asker.work.has_begun else None
         if model is not None and len(chronicle.occasions) >= LEAST_WORK:
             query = Query(known, asker.now, _actor(view, asker.actor), asker.words)
-            return _ranked(view, chronicle, model, query, at_most, taught, calibrate, asking)
+            try:
+                return _ranked(view, chronicle, model, query, at_most, taught, calibrate, asking)
+            except UnusableModelError as fault:
+                give_up(model, fault)
         found = _closed(view, files, asker, at_most if asking is None else _SCORED, taught)
         if asking is None:
             return found
