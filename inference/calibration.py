@@ -94,5 +94,6 @@ def threshold(entries: Iterable[Entry], questions: int, target: float = TARGET) 
         right += entry.weight * entry.right
         is_last_of_its_kind = place + 1 == len(kept) or kept[place + 1].said < entry.said
         if is_last_of_its_kind and right >= target * count:
-            found = entry.said
+            # Where all of it is right often enough, so is what was never said.
+            found = FLOOR if place + 1 == len(kept) else entry.said
     return min(CEILING, max(FLOOR, found))

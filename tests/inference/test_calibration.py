@@ -58,7 +58,7 @@ def test_what_a_probability_is_worth_rises_and_stays_a_share(entries: list[Entry
     assert all(a < b for a, b in pairwise(curve.said))
     assert all(a <= b for a, b in pairwise(curve.came_true))
     found = curve.at(np.linspace(0.0, 1.0, 101))
-    assert (0.0 <= found).all() and (found <= 1.0).all()
+    assert found.min() >= 0.0 and found.max() <= 1.0
     assert (np.diff(found) >= 0.0).all()
 
 
@@ -128,7 +128,7 @@ def test_the_threshold_is_the_lowest_probability_from_which_the_target_is_met() 
 
 
 def test_what_is_right_from_a_probability_on_counts_as_a_whole() -> None:
-    entries = past((0.6, 40, 24), (0.9, 160, 152))
+    entries = past((0.3, 40, 0), (0.6, 40, 24), (0.9, 160, 152))
     assert 24 / 40 < TARGET < (24 + 152) / 200
     assert threshold(entries, QUESTIONS) == 0.6
 
@@ -159,7 +159,8 @@ def test_from_the_threshold_on_the_target_is_met_unless_the_ceiling_holds(entrie
         (((0.8, 100, 0),), CEILING),
         (((0.97, 40, 40), (0.8, 100, 0)), CEILING),
         (((0.4, 100, 100), (0.8, 100, 100)), FLOOR),
-        (((0.8, 100, 100),), 0.8),
+        (((0.8, 100, 100),), FLOOR),
+        (((0.4, 100, 0), (0.8, 100, 100)), 0.8),
     ],
 )
 def test_the_threshold_stays_between_floor_and_ceiling(
@@ -178,7 +179,7 @@ def test_a_short_past_gives_none() -> None:
 
 
 def test_a_weighty_answer_counts_for_what_it_weighs() -> None:
-    entries = past((0.6, 30, 15), (0.9, 100, 100))
+    entries = past((0.3, 40, 0), (0.6, 30, 15), (0.9, 100, 100))
     assert threshold(entries, QUESTIONS) == 0.6
     weighty = [entry._replace(weight=4.0) if entry.said == 0.6 else entry for entry in entries]
     assert threshold(weighty, QUESTIONS) == 0.9

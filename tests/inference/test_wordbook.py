@@ -78,7 +78,7 @@ def test_each_file_of_a_larger_piece_of_work_counts_less() -> None:
     made = book(Piece(["login"], [1]), Piece(["login"], [2, 3, 4, 5, 6, 7]))
     rarity = math.log(1 + 7 / (1 + 7))
     assert made.holders(["login"]) == pytest.approx(
-        {1: rarity * UNIT / (UNIT + UNIT)} | {file: rarity * 0.5 / 1.5 for file in range(2, 8)}
+        {1: rarity * UNIT / (UNIT + UNIT)} | dict.fromkeys(range(2, 8), rarity * 0.5 / 1.5)
     )
 
 
