@@ -6,6 +6,7 @@ deterministically, so that the same data gives the same bytes.
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Sequence
@@ -147,6 +148,8 @@ def as_onnx(trees: Any, name: str, rows: Numbers) -> bytes:
     Raises:
         ArithmeticError: they differ by more than `TOLERANCE`.
     """
+    # What onnxruntime would tell its makers as it is imported stays untold.
+    os.putenv("ORT_DISABLE_TELEMETRY", "1")
     import lightgbm
     import onnxruntime  # type: ignore[import-untyped]
     from onnxmltools.convert import convert_lightgbm  # type: ignore[import-untyped]

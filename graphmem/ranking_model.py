@@ -8,6 +8,7 @@ when a model is first asked for. Where there is none to use, the closed form ran
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from pathlib import Path
 from types import ModuleType
@@ -158,6 +159,9 @@ def _faults(library: ModuleType) -> tuple[type[BaseException], ...]:
 
 
 def _library() -> ModuleType:
+    # It would tell its makers that it runs, and keep a file in the temporary folder for that, from the moment
+    # it is imported; the call below comes too late for the first word.
+    os.putenv("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime  # type: ignore[import-untyped]
     except (ImportError, OSError) as error:
