@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
 
 from inference.evidence import FileHistory, Occasion
 
@@ -46,26 +48,35 @@ class Joint:
     keys: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PairEvidence:
-    """The scores of all candidates and the occasions behind each, newest first, of `of` occasions.
+    """The scores of all candidates, of `of` occasions, and the occasions they are from, the newest first.
 
     `scores` are geom, which orders; `firm` are the same sums shrunk harder, which say how sure that is.
     """
 
     scores: Mapping[int, float]
     firm: Mapping[int, float]
-    occasions: Mapping[int, Sequence[Occasion]]
+    linking: Sequence[Occasion]
     of: int
+
+    @cached_property
+    def occasions(self) -> Mapping[int, Sequence[Occasion]]:
+        """The occasions behind each candidate, the newest first: only what is shown needs them."""
+        found: dict[int, list[Occasion]] = {file: [] for file in self.scores}
+        for occasion in self.linking:
+            for file in occasion.edited:
+                if file in found:
+                    found[file].append(occasion)
+        return {file: seen[:TOUCHES] for file, seen in found.items()}
+
+
+_place = itemgetter(Occasion._fields.index("at"), Occasion._fields.index("key"))
 
 
 def newest_first(occasions: Iterable[Occasion]) -> list[Occasion]:
     """Return the last hundred occasions, the newest first; the key orders those of the same time."""
     return sorted(occasions, key=_place, reverse=True)[:TOUCHES]
-
-
-def _place(occasion: Occasion) -> tuple[float, int]:
-    return occasion.at, occasion.key
 
 
 def size_weight(size: int) -> float:
@@ -75,32 +86,34 @@ def size_weight(size: int) -> float:
     return min(1.0, (FULL_SIZE - 1) / (size - 1))
 
 
+_WEIGHTS = tuple(size_weight(size) for size in range(MAX_SIZE + 1))
+
+
+def geom_sums(edits: Iterable[Occasion]) -> dict[int, float]:
+    """Return the decayed sums of geom over these occasions, the newest first, for every file in them."""
+    sums: dict[int, float] = {}
+    for power, occasion in zip(POWERS, edits, strict=False):
+        if 1 < occasion.size <= MAX_SIZE:
+            weight = power * _WEIGHTS[occasion.size]
+            for file in occasion.edited:
+                sums[file] = sums.get(file, 0.0) + weight
+    return sums
+
+
 def pair_evidence(history: FileHistory) -> PairEvidence:
     """Score every file that changed along with the queried one; the queried file itself is left out.
 
     Bulk occasions and those that changed only the queried file weigh in the denominator alone.
     """
     edits = newest_first(history.edits)
-    sums: dict[int, float] = {}
-    occasions: dict[int, list[Occasion]] = {}
-    for power, occasion in zip(POWERS, edits, strict=False):
-        weight = power * size_weight(occasion.size)
-        if weight == 0.0:
-            continue
-        for file in occasion.edited:
-            if file in sums:
-                sums[file] += weight
-                occasions[file].append(occasion)
-            else:
-                sums[file] = weight
-                occasions[file] = [occasion]
-    for mapping in (sums, occasions):
-        mapping.pop(history.file, None)
+    sums = geom_sums(edits)
+    sums.pop(history.file, None)
     total = sum(POWERS[: len(edits)])
+    geom, firm = total + SHRINK, total + FIRM_SHRINK
     return PairEvidence(
-        {file: value / (total + SHRINK) for file, value in sums.items()},
-        {file: value / (total + FIRM_SHRINK) for file, value in sums.items()},
-        occasions,
+        {file: value / geom for file, value in sums.items()},
+        {file: value / firm for file, value in sums.items()},
+        [edit for edit in edits if 1 < edit.size <= MAX_SIZE],
         len(edits),
     )
 
@@ -126,18 +139,18 @@ def joint_evidence(histories: Sequence[FileHistory]) -> PairEvidence:
     if len(histories) == 1:
         return pair_evidence(histories[0])
     missing: dict[int, tuple[float, float]] = {}
-    occasions: dict[int, dict[int, Occasion]] = {}
+    linking: dict[int, Occasion] = {}
     for history in histories:
         single = pair_evidence(history)
         for file, score in single.scores.items():
             silent, unsure = missing.get(file, (1.0, 1.0))
             missing[file] = silent * (1.0 - score), unsure * (1.0 - single.firm[file])
-            occasions.setdefault(file, {}).update((seen.key, seen) for seen in single.occasions[file])
+        linking.update((edit.key, edit) for edit in single.linking)
     known = {history.file for history in histories}
     return PairEvidence(
         {file: 1.0 - silent for file, (silent, _) in missing.items() if file not in known},
         {file: 1.0 - unsure for file, (_, unsure) in missing.items() if file not in known},
-        {file: newest_first(seen.values()) for file, seen in occasions.items() if file not in known},
+        sorted(linking.values(), key=_place, reverse=True),
         len({edit.key for history in histories for edit in newest_first(history.edits)}),
     )
 

@@ -10,9 +10,12 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from inference.chronicle import DAY, Chronicle
-from inference.cochange import MAX_SIZE, POWERS, SHRINK, TOUCHES, size_weight
-from inference.naming import FileKind, Name, named
+from inference.cochange import MAX_SIZE, POWERS, SHRINK, TOUCHES, geom_sums
+from inference.naming import named
+from inference.session_names import Column, Named, likeness
 
 LEAST = 0.002
 MOST = 0.98
@@ -37,6 +40,9 @@ SUPPORT = 2
 """So many sessions make what they did together more than a chance."""
 HALVED = 0.5
 """What links a candidate with another file of the session counts half of what does with the queried."""
+
+
+_BY_AGE = tuple(2.0 ** (-age / HALF) for age in range(WINDOW + 1))
 
 
 class Touch(NamedTuple):
@@ -88,13 +94,6 @@ class Clues(NamedTuple):
     read_last: float
 
 
-class _Named(NamedTuple):
-    """A path taken apart, and its words."""
-
-    name: Name
-    words: frozenset[str]
-
-
 class _Lately(NamedTuple):
     """What other sessions did lately, by file."""
 
@@ -109,8 +108,8 @@ class _Around(NamedTuple):
     hand: Mapping[int, float]
     times: Mapping[int, int]
     lately: _Lately
-    names: Sequence[_Named]
-    hand_names: Sequence[_Named]
+    names: Sequence[Named]
+    hand_names: Sequence[Named]
     read: Mapping[int, int]
 
 
@@ -120,13 +119,46 @@ def candidates(chronicle: Chronicle, asking: Asking) -> list[int]:
 
 
 def clues(chronicle: Chronicle, asking: Asking, ranked: Mapping[int, float]) -> dict[int, Clues]:
-    """Return the clues of every candidate, the living files of `ranked` among them.
+    """Return the clues of every candidate, see `columns`."""
+    files, found = columns(chronicle, asking, ranked)
+    rows = zip(*(column.tolist() for column in found), strict=True)
+    return {file: Clues(*row) for file, row in zip(files, rows, strict=True)}
+
+
+def columns(
+    chronicle: Chronicle, asking: Asking, ranked: Mapping[int, float]
+) -> tuple[list[int], tuple[Column, ...]]:
+    """Return every candidate, the living files of `ranked` among them, and a column for each of `Clues`.
 
     `ranked` are probabilities (0..1) of changing along with the queried files; who has none has the least.
     """
     around = _around(chronicle, asking)
     files = _candidates(chronicle, asking, around, ranked)
-    return {file: _clues_of(chronicle, around, asking.now, file, ranked.get(file, LEAST)) for file in files}
+    trails = [chronicle.files[file] for file in files]
+
+    def scores(known: Mapping[int, float], otherwise: float = 0.0) -> Column:
+        return np.array([known.get(file, otherwise) for file in files], float)
+
+    said = np.clip(scores(ranked, LEAST), LEAST, MOST)
+    changed = np.array([trail.times[-1] if trail.times else -math.inf for trail in trails], float)
+    read = scores({file: 1.0 / (1.0 + place) for file, place in around.read.items()})
+    return files, (
+        np.log(said / (1.0 - said)),
+        scores(around.hand),
+        (scores(around.times) >= SUPPORT).astype(float),
+        scores(around.lately.share),
+        np.exp2(-np.maximum(asking.now - changed, 0.0) / REST),
+        np.log1p(scores(around.lately.day)),
+        np.log1p(scores(around.lately.branch)),
+        *likeness(
+            [trail.name for trail in trails],
+            [trail.words or chronicle.words_of(trail) for trail in trails],
+            around.names,
+            around.hand_names,
+        ),
+        (read > 0.0).astype(float),
+        read,
+    )
 
 
 def _candidates(chronicle: Chronicle, asking: Asking, around: _Around, more: Iterable[int] = ()) -> list[int]:
@@ -157,27 +189,6 @@ def _around(chronicle: Chronicle, asking: Asking) -> _Around:
     )
 
 
-def _clues_of(chronicle: Chronicle, around: _Around, now: float, file: int, chance: float) -> Clues:
-    trail = chronicle.files[file]
-    resting = max(now - trail.times[-1], 0.0) if trail.times else math.inf
-    name = _Named(trail.name, chronicle.words_of(trail))
-    held = min(max(chance, LEAST), MOST)
-    read = around.read.get(file)
-    return Clues(
-        math.log(held / (1.0 - held)),
-        around.hand.get(file, 0.0),
-        float(around.times.get(file, 0) >= SUPPORT),
-        around.lately.share.get(file, 0.0),
-        2.0 ** (-resting / REST),
-        math.log1p(around.lately.day.get(file, 0)),
-        math.log1p(around.lately.branch.get(file, 0.0)),
-        *_likeness(name, around.names),
-        *_likeness_to_hand(name, around.hand_names),
-        0.0 if read is None else 1.0,
-        0.0 if read is None else 1.0 / (1.0 + read),
-    )
-
-
 def _in_hand(asking: Asking) -> list[Touch]:
     """Return the files the session touched last, the last edited first, without the queried ones."""
     asked = {touch.path for touch in asking.files}
@@ -192,14 +203,8 @@ def _linked(chronicle: Chronicle, files: Collection[int]) -> dict[int, float]:
         trail = chronicle.files.get(file)
         if trail is None:
             continue
-        sums: dict[int, float] = {}
         places = trail.edits[: -len(POWERS) - 1 : -1]
-        for power, place in zip(POWERS, places, strict=False):
-            occasion = chronicle.occasions[place]
-            weight = power * size_weight(occasion.size)
-            if weight:
-                for other in occasion.edited:
-                    sums[other] = sums.get(other, 0.0) + weight
+        sums = geom_sums([chronicle.occasions[place] for place in places])
         total = sum(POWERS[: len(places)]) + SHRINK
         sums.pop(file, None)
         for other, value in sums.items():
@@ -233,38 +238,44 @@ def _edited_in(chronicle: Chronicle, session: int) -> set[int]:
 def _lately(chronicle: Chronicle, asking: Asking) -> _Lately:
     """Return what the last sessions edited, newest first, each file once a session."""
     ages: dict[int, int] = {}
-    had: set[tuple[int, int]] = set()
-    lately = _Lately({}, {}, {})
+    had: dict[int, set[int]] = {}
+    share, day, branch = lately = _Lately({}, {}, {})
+    # By the thousand for each question, hence one plain loop.
     for place in range(len(chronicle.occasions) - 1, max(len(chronicle.occasions) - LATELY, 0) - 1, -1):
         occasion = chronicle.occasions[place]
-        if occasion.session == asking.session:
+        session = occasion.session
+        if session == asking.session:
             continue
-        age = ages.setdefault(occasion.session, len(ages))
+        age = ages.setdefault(session, len(ages))
         if age >= WINDOW:
             break
-        here = asking.branch and chronicle.branch(place) == asking.branch
-        for file in (*occasion.edited, *occasion.read) if here else occasion.edited:
-            if (occasion.session, file) in had:
-                continue
-            had.add((occasion.session, file))
-            since = max(asking.now - occasion.at, 0.0)
-            if here:
-                lately.branch[file] = lately.branch.get(file, 0.0) + 2.0 ** (-since / BRANCH_REST)
-            if file in occasion.edited:
-                lately.share[file] = lately.share.get(file, 0.0) + 2.0 ** (-age / HALF)
+        met = had.setdefault(session, set())
+        worth = _BY_AGE[age]
+        since = max(asking.now - occasion.at, 0.0)
+        is_here = asking.branch and chronicle.branch(place) == asking.branch
+        if is_here:
+            near = 2.0 ** (-since / BRANCH_REST)
+            for file in {*occasion.edited, *occasion.read}.difference(met):
+                branch[file] = branch.get(file, 0.0) + near
+        for file in occasion.edited:
+            if file not in met:
+                met.add(file)
+                share[file] = share.get(file, 0.0) + worth
                 if since <= DAY:
-                    lately.day[file] = lately.day.get(file, 0) + 1
-    total = 1.0 + sum(2.0 ** (-age / HALF) for age in ages.values())
+                    day[file] = day.get(file, 0) + 1
+        if is_here:
+            met.update(occasion.read)
+    total = 1.0 + sum(_BY_AGE[age] for age in ages.values())
     for file in lately.share:
         lately.share[file] /= total
     return lately
 
 
-def _read(chronicle: Chronicle, path: str) -> _Named:
-    return _Named(named(path), chronicle.path_words(path))
+def _read(chronicle: Chronicle, path: str) -> Named:
+    return Named(named(path), chronicle.path_words(path))
 
 
-def _shelf(chronicle: Chronicle, names: Iterable[_Named]) -> list[int]:
+def _shelf(chronicle: Chronicle, names: Iterable[Named]) -> list[int]:
     """Return files that lie beside these or are named like them, the last changed first."""
     found: dict[int, None] = {}
     for one in dict.fromkeys(names):
@@ -272,39 +283,3 @@ def _shelf(chronicle: Chronicle, names: Iterable[_Named]) -> list[int]:
         found.update(chronicle.by_folder.get(one.name.folder, {}))
     files = chronicle.files
     return sorted(found, key=lambda file: -(files[file].times[-1] if files[file].times else 0.0))[:SHELF]
-
-
-def _likeness(own: _Named, others: Sequence[_Named]) -> tuple[float, float]:
-    """Return twin and words against the queried names, the best of each."""
-    return (
-        float(any(_is_twin(own.name, other.name) for other in others)),
-        max((_overlap(own.words, other.words) for other in others), default=0.0),
-    )
-
-
-def _likeness_to_hand(own: _Named, others: Sequence[_Named]) -> tuple[float, float, float]:
-    """Return the share in the same folder, whether one is a twin, and the mean of words."""
-    if not others:
-        return 0.0, 0.0, 0.0
-    beside, twin, words = 0, False, 0.0
-    # By the thousand for each question, hence one plain loop.
-    for other in others:
-        beside += own.name.folder == other.name.folder
-        twin = twin or (own.name.stem == other.name.stem and _is_twin(own.name, other.name))
-        words += _overlap(own.words, other.words)
-    return beside / len(others), float(twin), words / len(others)
-
-
-def _is_twin(one: Name, other: Name) -> bool:
-    """Return whether one is the other's test by name."""
-    return (
-        one.stem == other.stem
-        and one.extension == other.extension
-        and (one.kind is FileKind.TEST) != (other.kind is FileKind.TEST)
-    )
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the Jaccard likeness of the words of two paths."""
-    both = len(one & other)
-    return both / (len(one) + len(other) - both) if both else 0.0

@@ -16,9 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from inference.chronicle import Chronicle
 from inference.evidence import Ranked
-from inference.session_clues import LEAST, Asking, Clues, clues
+from inference.session_clues import LEAST, Asking, Clues, columns
 
 WEIGHTS = Clues(
     odds=0.47,
@@ -56,11 +58,14 @@ def session_scores(chronicle: Chronicle, asking: Asking, ranked: Mapping[int, fl
         ranked: probabilities (0..1) by a ranker that knows nothing of the session. It had best be asked about
             `inference.session_clues.candidates` too; who has none counts as the least probable.
     """
-    found = clues(chronicle, asking, ranked)
-    strengths = {file: strength(clue) for file, clue in found.items()}
-    order = sorted(found, key=lambda file: (-strengths[file], chronicle.files[file].path))
-    chances = _falling(sorted((ranked.get(file, LEAST) for file in found), reverse=True))
-    return dict(zip(order, chances, strict=True))
+    files, found = columns(chronicle, asking, ranked)
+    total = np.zeros(len(files))
+    for weight, column in zip(WEIGHTS, found, strict=True):
+        total += weight * column
+    paths = [chronicle.files[file].path for file in files]
+    order = sorted(zip((-total).tolist(), paths, files, strict=True))
+    chances = _falling(sorted((ranked.get(file, LEAST) for file in files), reverse=True))
+    return {file: chance for (_, _, file), chance in zip(order, chances, strict=True)}
 
 
 def reordered(chronicle: Chronicle, asking: Asking, entries: Iterable[Ranked]) -> list[Ranked]:
