@@ -3,8 +3,8 @@
 It is not the asking of past questions, nor any probability itself. Isotonic regression (pool adjacent
 violators) gives the share that came true as a rising function of what was said; while the past is short it is
 drawn to the curve of many projects. The threshold is the lowest probability at and above which that share is
-at least the target on the mean. The numbers were chosen on 29 histories that no figure is reported for
-(`python -m bench.threshold --choose`).
+at least the target on the mean. The numbers were chosen on 29 histories that no figure is reported for;
+`python -m bench.threshold` measures them on others.
 """
 
 from __future__ import annotations

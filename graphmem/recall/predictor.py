@@ -43,7 +43,7 @@ SESSIONS = 2
 """A link that only sessions have seen needs so many of them before it is named."""
 ONE_SITTING = 0.85
 """A link that a history recorded in one sitting is named from this probability on: such entries are right as
-often as the others are from .7 on (measured on 29 histories, `python -m bench.threshold --choose`)."""
+often as the others are from .7 on (measured on 29 histories)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from graphmem import Memory, Project, curator, follower, project_graph, projection, traffic
+from graphmem import Memory, Project, curator, follower, project_graph, projection, refreshing, traffic
 from graphmem.calibration import Calibration, calibrations
 from graphmem.errors import UnavailableError
 from graphmem.graph import Decision, Declaration, EdgeFilter, EdgeStatus, Relation, VerdictKind
@@ -103,7 +103,7 @@ def test_the_threshold_is_held_against_the_past_after_an_import(
 def test_a_question_does_not_wait_for_a_long_run_which_goes_on_by_itself(
     shop: Project, tell: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_graph, "PATIENCE", 0.0)
+    monkeypatch.setattr(refreshing.deadline, "__defaults__", (0.0,))
     tell(shop, work(1), work(2), work(3))
     first = shop.graph.edges()
     assert (first.items, first.degraded) == (
@@ -282,7 +282,7 @@ def test_nothing_is_decided_on_half_of_the_history(
 
     monkeypatch.setattr(follower, "catch_up", later)
     with monkeypatch.context() as hurried:
-        hurried.setattr(project_graph, "PATIENCE", 0.05)
+        hurried.setattr(refreshing.deadline, "__defaults__", (0.05,))
         with pytest.raises(UnavailableError, match="0 of 3"):
             shop.graph.judge([Decision(edge.id, VerdictKind.REJECT)])
         with pytest.raises(UnavailableError, match="0 of 3"):
@@ -312,7 +312,7 @@ def test_no_id_is_minted_from_half_of_the_history(
     monkeypatch.setattr(follower, "catch_up", in_two_parts)
     monkeypatch.setattr(projection, "_BATCH", 1)
     with monkeypatch.context() as hurried:
-        hurried.setattr(project_graph, "PATIENCE", 1.0)
+        hurried.setattr(refreshing.deadline, "__defaults__", (1.0,))
         hurried.setattr(project_graph, "_VISIBLE", 0.05)
         assert "3 of 4" in (shop.graph.edges().degraded or "")
         with pytest.raises(UnavailableError, match=r"inferred yet: .* 3 of 4"):
