@@ -120,7 +120,7 @@ def test_training_twice_gives_the_same_files_and_what_they_are(
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     card = read_card(tmp_path / "one")
     assert card.cutoff.isoformat() == "2023-11-14"
-    assert set(card.figures) == {"histories", "one file known", "new file", "warnings"}
+    assert set(card.figures) == {"histories", "one file known", "new file", "warnings", "trained_on"}
     model = open_model(tmp_path / "one", COLUMNS)
     dataset = made("unseen", 11)
     found = [
