@@ -121,7 +121,7 @@ def test_where_less_comes_true_higher_up_neighbours_are_one() -> None:
 
 
 def test_the_threshold_is_the_lowest_probability_from_which_the_target_is_met() -> None:
-    entries = past((0.5, 100, 20), (0.6, 50, 30), (0.7, 50, 36), (0.9, 50, 48))
+    entries = past((0.5, 100, 20), (0.6, 50, 30), (0.7, 50, 39), (0.9, 50, 48))
     assert threshold(entries, QUESTIONS) == 0.7
     assert threshold(entries, QUESTIONS, target=0.75) == 0.6
     assert threshold(entries, QUESTIONS, target=0.95) == 0.9

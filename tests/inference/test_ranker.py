@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from inference.chronicle import Chronicle, State, Step
 from inference.evidence import Standing
 from inference.features import COLUMNS
-from inference.ranker import ASKED, Known, Query, Ranking, evidence, ranking, retold
+from inference.ranker import ASKED, Known, Query, Ranking, evidence, ranking
 from inference.ranking import rank
 
 DAY = 86_400.0
@@ -195,11 +195,3 @@ def test_an_entry_says_what_speaks_for_it() -> None:
     assert "task" not in reasons(5, query(1, words=("cart",)))
     assert reasons(5, query(new=("web/new.ts",))) <= {"in_hand"}
     assert "named_alike" in reasons(2, query(new=("web/b.ts",)))
-
-
-def test_an_entry_can_be_told_with_another_probability() -> None:
-    chronicle = story()
-    found = ranking(chronicle, ByColumn(), query(1), same)
-    (entry,) = evidence(chronicle, query(1), found, [2])
-    assert retold(entry, 0.25).probability == 0.25
-    assert retold(entry, entry.probability) == entry
