@@ -68,10 +68,8 @@ def lines_of(rows: Iterable[Row]) -> Iterable[str]:
             yield f"{row.label:40} {shown}"
             continue
         against = change(row, base)
-        yield (
-            f"{row.label:40} {shown} {against.thousandths:+8.1f} {against.error:6.1f}"
-            f"  {against.worse} of {against.of}"
-        )
+        error = " " * 6 if math.isnan(against.error) else f"{against.error:6.1f}"
+        yield f"{row.label:40} {shown} {against.thousandths:+8.1f} {error}  {against.worse} of {against.of}"
 
 
 def save(rows: Sequence[Row], file: Path) -> None:
@@ -81,7 +79,8 @@ def save(rows: Sequence[Row], file: Path) -> None:
             "part": row.part,
             "label": row.label,
             "figures": {
-                name: [round(value, 5) for value in figures] for name, figures in row.figures.items()
+                name: [None if math.isnan(value) else round(value, 5) for value in figures]
+                for name, figures in row.figures.items()
             },
         }
         for row in rows
@@ -92,6 +91,10 @@ def save(rows: Sequence[Row], file: Path) -> None:
 def load(file: Path) -> list[Row]:
     """Read rows that `save` wrote."""
     return [
-        Row(each["part"], each["label"], {name: Order(*figures) for name, figures in each["figures"].items()})
+        Row(each["part"], each["label"], {name: _order(held) for name, held in each["figures"].items()})
         for each in json.loads(file.read_text(encoding="utf-8"))
     ]
+
+
+def _order(held: Sequence[float | None]) -> Order:
+    return Order(*(math.nan if value is None else value for value in held))

@@ -258,6 +258,14 @@ def test_rows_come_back_as_they_were_kept(tmp_path: Path) -> None:
     assert load(tmp_path / "rows.json") == ROWS
 
 
+def test_a_figure_that_is_not_known_stays_unknown(tmp_path: Path) -> None:
+    save(verdict_rows({"one": {"order=value": [0.9, 0.4, 2.0, 1.0, 0.0, 0.1]}}), tmp_path / "rows.json")
+    assert "NaN" not in (tmp_path / "rows.json").read_text()
+    (none, *_) = load(tmp_path / "rows.json")
+    assert none.figures["one"].average_precision == 0.4
+    assert math.isnan(none.figures["one"].hit_5)
+
+
 def test_verdicts_are_told_against_none() -> None:
     figures = {
         f"order={name}": [0.9, 0.4, 2.0, 1.0, 0.0, 0.1] for name in ("value", "probability", "support")
