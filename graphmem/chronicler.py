@@ -57,12 +57,18 @@ class Chronicler:
         """Yield the chronicle of the view's moment and state, for this one question; it must not be changed.
 
         None while so much of the present is being read that it takes longer than `patience`, at most two
-        seconds. A past moment is read at once, however much that is.
+        seconds. A past moment is read at once, however much that is; None for whoever would wait longer than
+        that for questions about other moments.
         """
         if view.as_of < math.inf:
-            with self._past.lock:
+            if not self._past.lock.acquire(timeout=_LONGEST_WAIT):
+                yield None
+                return
+            try:
                 self._past.move(view, self._rest)
                 yield self._past.chronicle
+            finally:
+                self._past.lock.release()
             return
         if self._views is not None and not self._is_near(view):
             builder = self._build(self._views)
