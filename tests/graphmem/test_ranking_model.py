@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -32,6 +33,9 @@ from graphmem.ranking_model import FOLDER, PRESENT, RankingModel, open_model, sw
 
 COLUMNS = Columns(("geom", "heat"), ("titles",))
 CURVE = Curve((0.1, 0.9), (0.05, 0.8))
+# What nine of ten changes that held both files say, all of it: part of it alone is nothing that happens.
+TOGETHER = ("geom", "geom_share", "geom_actor", "firm", "seldom_year", "seldom_half_year", "plain_quarter")
+TOGETHER += ("confidence", "npmi", "weighted")
 WEIGHTS = {"order.onnx": (1.0, 2.0), "order-task.onnx": (1.0, 2.0, 4.0)}
 WEIGHTS |= {"chance.onnx": (1.0, -1.0), "chance-task.onnx": (1.0, -1.0, 0.5)}
 
@@ -359,12 +363,31 @@ def test_the_shipped_models_run_and_tell_strong_evidence_from_none() -> None:
     for with_task in (False, True):
         columns = model.columns(with_task)
         rows = np.zeros((2, len(columns)), np.float32)
-        for name in ("geom", "geom_share", "firm", "weighted", "confidence", "same_folder"):
+        rows[:, columns.index("geom_best")] = 0.9
+        rows[:, columns.index("query_changes")] = np.log1p(10.0)
+        for name in {*TOGETHER, "geom_told"} & set(columns):
             rows[1, columns.index(name)] = 0.9
+        rows[1, columns.index("together")] = np.log1p(9.0)
+        rows[1, columns.index("same_folder")] = 1.0
         assert np.diff(model.order(rows, with_task))[0] > 0
         assert np.diff(model.chance(rows, with_task))[0] > 0
         curve = model.curve(with_task)
         assert curve.came_true[-1] > 0.5
+
+
+def test_the_library_of_the_models_leaves_nothing_in_the_temporary_folder(tmp_path: Path) -> None:
+    # What it leaves there is of its own telling its makers that it runs.
+    program = "from graphmem.ranking_model import RankingModel; print(RankingModel.load() is not None)"
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=Path(ranking_model.__file__).parents[1],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.strip() == "True"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_names_of_files_follow_what_the_models_are_for() -> None:
