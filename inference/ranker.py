@@ -67,7 +67,10 @@ Calibrate = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The answer: `probabilities` by file, the highest first and equals by path; `heard` is the evidence."""
+    """The answer: `probabilities` by file, the highest first, equals in the model's order.
+
+    `heard` is the evidence.
+    """
 
     probabilities: Mapping[int, float]
     histories: tuple[FileHistory, ...]
@@ -89,7 +92,8 @@ def ranking(chronicle: Chronicle, model: Model, query: Query, calibrate: Calibra
     heard = signals(histories, recent)
     around = Ranking({}, histories, recent, heard)
     chances = joined(_alone(chronicle, model, query, calibrate, around, ASKED))
-    order = sorted(chances, key=lambda file: (-chances[file], chronicle.files[file].path))
+    # A curve may be level: equals stay in the model's order.
+    order = sorted(chances, key=lambda file: -chances[file])
     return Ranking({file: chances[file] for file in order}, histories, recent, heard)
 
 

@@ -292,10 +292,10 @@ def upcoming(view: View, found: Grounds) -> tuple[tuple[FileView, float], ...]:
 def _moved(
     chronicle: Chronicle, chances: Mapping[int, float], queried: Sequence[End], taught: Taught
 ) -> dict[int, float]:
-    """Return the probabilities as they are after what was taught, the highest first, equals by path."""
+    """Return the probabilities as they are after what was taught, the highest first, equals as they were."""
     paths = {file: chronicle.files[file].path for file in chances}
     moved = {file: taught.moved(chance, queried, End(file, paths[file])) for file, chance in chances.items()}
-    return dict(sorted(moved.items(), key=lambda entry: (-entry[1], paths[entry[0]])))
+    return dict(sorted(moved.items(), key=lambda entry: -entry[1]))
 
 
 def nameable(view: View, entries: Sequence[Prediction], least: float) -> list[Prediction]:

@@ -195,3 +195,10 @@ def test_an_entry_says_what_speaks_for_it() -> None:
     assert "task" not in reasons(5, query(1, words=("cart",)))
     assert reasons(5, query(new=("web/new.ts",))) <= {"in_hand"}
     assert "named_alike" in reasons(2, query(new=("web/b.ts",)))
+
+
+def test_where_a_curve_is_level_the_model_s_order_stays() -> None:
+    rising = ranking(story(), ByColumn("geom"), query(1), same)
+    level = ranking(story(), ByColumn("geom"), query(1), lambda chances: np.full_like(chances, 0.4))
+    assert list(level.probabilities) == list(rising.probabilities)
+    assert set(level.probabilities.values()) == {0.4}
