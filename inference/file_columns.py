@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from inference.naming import Name, shared_depth
+from inference.naming import shared_depth
 from inference.sequence import NO_SEQUEL
 from inference.table import NEVER_DAYS, SMALL, Column, Table
 
@@ -43,26 +43,27 @@ def standing(table: Table) -> dict[str, Column]:
 def likeness(table: Table) -> dict[str, Column]:
     """Return what both names have in common."""
     name, names = table.name, [trail.name for trail in table.trails]
-    depth = table.column(shared_depth(name, other) for other in names)
-    deep = table.column(len(other.folders) for other in names)
+    shared = {other.folder: shared_depth(name, other) for other in {o.folder: o for o in names}.values()}
+    part = {stem: _part(name.stem, stem) for stem in {other.stem for other in names}}
+    depth = table.column([shared[other.folder] for other in names])
+    deep = table.column([len(other.folders) for other in names])
     along = table.chronicle.along.get(name.folder, {})
     most = max(along.values(), default=0) + 3.0
     return {
-        "same_folder": table.column(other.folder == name.folder for other in names),
+        "same_folder": table.column([other.folder == name.folder for other in names]),
         "depth": depth,
         "distance": deep + len(name.folders) - 2.0 * depth,
-        "same_stem": table.column(other.stem == name.stem for other in names),
-        "stem_part": table.column(_part(name, other) for other in names),
-        "same_extension": table.column(other.extension == name.extension for other in names),
-        "same_base": table.column(other.base == name.base for other in names),
+        "same_stem": table.column([other.stem == name.stem for other in names]),
+        "stem_part": table.column([part[other.stem] for other in names]),
+        "same_extension": table.column([other.extension == name.extension for other in names]),
+        "same_base": table.column([other.base == name.base for other in names]),
         "query_kind": table.filled(float(name.kind)),
-        "file_kind": table.column(other.kind for other in names),
-        "folder_along": table.column(along.get(file, 0) / most for file in table.files),
+        "file_kind": table.column([other.kind for other in names]),
+        "folder_along": table.scores(along) / most,
     }
 
 
-def _part(name: Name, other: Name) -> float:
-    a, b = name.stem, other.stem
+def _part(a: str, b: str) -> float:
     if len(a) >= _LONG_ENOUGH and len(b) >= _LONG_ENOUGH and (a in b or b in a):
         return 1.0
     return 0.0 if set(a.split("_")).isdisjoint(b.split("_")) else 0.5

@@ -6,6 +6,8 @@ file's changes from the newest on, n is the number of files in one; half-lives a
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,9 +30,10 @@ def pairs(table: Table) -> dict[str, Column]:
     """
     edits = table.hearing.history.edits
     rows = {file: row for row, file in enumerate(table.files)}
-    met = [(rows[file], k) for k, edit in enumerate(edits) for file in edit.edited if file in rows]
+    met = [[rows[file] for file in edit.edited if file in rows] for edit in edits]
     count = len(table.files)
-    row, turn = (np.array(side, np.intp) for side in (zip(*met, strict=True) if met else ((), ())))
+    row = np.array([*chain.from_iterable(met)], np.intp)
+    turn = np.repeat(np.arange(len(edits)), [*map(len, met)]) if len(row) else np.array((), np.intp)
     size = np.array([edit.size for edit in edits], float)
     age = np.array([max(0.0, table.question.now - edit.at) / DAY for edit in edits], float)
     links = ((size > 1) & (size <= MAX_SIZE)).astype(float)

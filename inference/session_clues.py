@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -137,7 +138,7 @@ def columns(
     trails = [chronicle.files[file] for file in files]
 
     def scores(known: Mapping[int, float], otherwise: float = 0.0) -> Column:
-        return np.array([known.get(file, otherwise) for file in files], float)
+        return np.fromiter(map(known.get, files, repeat(otherwise)), float, len(files))
 
     said = np.clip(scores(ranked, LEAST), LEAST, MOST)
     changed = np.array([trail.times[-1] if trail.times else -math.inf for trail in trails], float)

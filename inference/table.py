@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,7 @@ class Table:
 
     def scores(self, scores: Mapping[int, float]) -> Column:
         """Return a column of scores by file, 0 for a file without one."""
-        return self.column(scores.get(file, 0.0) for file in self.files)
+        return self.column(map(scores.get, self.files, repeat(0.0)))
 
     def days(self, at: float | None) -> float:
         """Return how many days before the question something was, a large number for never."""

@@ -6,7 +6,7 @@ It is not the counting of words (`wordbook`) nor their taking apart, which is th
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -60,7 +60,10 @@ def titles(chronicle: Chronicle, words: Sequence[str]) -> dict[int, tuple[float,
     return found
 
 
-def _overlap(rarity: Mapping[str, float], words: Collection[str]) -> float:
+def _overlap(rarity: Mapping[str, float], words: frozenset[str]) -> float:
+    # Most share no word with a task.
+    if words.isdisjoint(rarity):
+        return 0.0
     return sum(worth for word, worth in rarity.items() if word in words)
 
 

@@ -35,11 +35,13 @@ class Wordbook:
         self._told: dict[str, list[int]] = {}
         self._pieces = 0
         self._norms: dict[int, float] = {}
+        self._last_nearest: tuple[tuple[str, ...], list[tuple[float, int]]] | None = None
 
     def add(self, piece: int, words: Sequence[str], files: Collection[int]) -> None:
         """Count a piece of work under its number, told in distinct words, that changed these files."""
         if not words or not 1 <= len(files) <= MAX_SIZE:
             return
+        self._last_nearest = None
         # What a word was worth when the work was done; later work doesn't reach back.
         self._norms[piece] = math.sqrt(math.fsum(self.rarity(word) ** 2 for word in words)) or 1.0
         self._pieces += 1
@@ -57,6 +59,7 @@ class Wordbook:
         """Undo the last `add`, whose arguments these were."""
         if not words or not 1 <= len(files) <= MAX_SIZE:
             return
+        self._last_nearest = None
         del self._norms[piece]
         self._pieces -= 1
         weight = _weight(len(files))
@@ -98,19 +101,27 @@ class Wordbook:
         steep = SATURATION * LENGTH * UNIT / mean
         room = [flat + steep * self._lengths.get(file, 0) for file in files]
         scores = [0.0] * len(files)
+        places = {file: place for place, file in enumerate(files)}
         for word in words:
             holders = self._holders.get(word)
             if not holders:
                 continue
             rarity = self._file_rarity(holders) * (SATURATION + 1.0)
-            for place, file in enumerate(files):
-                count = holders.get(file)
-                if count:
-                    scores[place] += rarity * count / (count + room[place])
+            # The shorter of both is gone through.
+            if len(holders) < len(places) == len(files):
+                met = [(places[file], count) for file, count in holders.items() if file in places]
+            else:
+                met = [(place, holders[file]) for place, file in enumerate(files) if file in holders]
+            for place, count in met:
+                scores[place] += rarity * count / (count + room[place])
         return scores
 
     def nearest(self, words: Collection[str]) -> list[tuple[float, int]]:
         """Return the pieces of work told most alike, as (likeness in 0..1, piece), the most alike first."""
+        # Who finds candidates by it asks again to describe them.
+        last, asked = self._last_nearest, tuple(words)
+        if last is not None and last[0] == asked:
+            return list(last[1])
         sums: dict[int, float] = {}
         total = 0.0
         for word in words:
@@ -121,7 +132,9 @@ class Wordbook:
         own = math.sqrt(total) or 1.0
         alike = [(value / (own * self._norms[piece]), piece) for piece, value in sums.items()]
         alike = [entry for entry in alike if entry[0] >= LEAST_LIKENESS]
-        return sorted(alike, key=lambda entry: (-entry[0], -entry[1]))[:NEAREST]
+        found = sorted(alike, reverse=True)[:NEAREST]
+        self._last_nearest = asked, found
+        return list(found)
 
     def _file_rarity(self, holders: Mapping[int, int]) -> float:
         return math.log1p(len(self._lengths) / (1 + len(holders)))
