@@ -75,11 +75,12 @@ class Chronicler:
             if builder is not None:
                 builder.join(min(patience, _LONGEST_WAIT))
         with self._present.lock:
-            if self._views is not None and self._present.distance(view) > AT_ONCE:
-                yield None
-            else:
+            if self._views is None or self._present.distance(view) <= AT_ONCE:
                 self._present.move(view)
                 yield self._present.chronicle
+                return
+        # Those who go without need not wait for each other.
+        yield None
 
     def release_past(self) -> None:
         """Let go of the past moment that is held, after many questions about the past."""
