@@ -37,6 +37,27 @@ PRESENT = Columns(COLUMNS, TASK_COLUMNS)
 _TRIALS = 8
 _QUIET = 4
 """The library's level at which only what ends the process is printed: everything else is raised, too."""
+_INSTALL = "install it with `pip install onnxruntime`"
+_INSTALL_ANEW = "install it anew with `pip install --force-reinstall onnxruntime`"
+_NEEDED = (
+    "ExecutionMode",
+    "GraphOptimizationLevel",
+    "InferenceSession",
+    "SessionOptions",
+    "disable_telemetry_events",
+)
+_UNIMPORTABLE = (
+    ImportError,
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    NameError,
+    RuntimeError,
+    SystemError,
+)
+"""What a library damaged, half removed or built for another numpy raises when it is imported."""
 
 Rows = NDArray[np.float32]
 Scores = NDArray[np.float32]
@@ -153,7 +174,8 @@ def _options(library: ModuleType) -> Any:
 
 def _faults(library: ModuleType) -> tuple[type[BaseException], ...]:
     """Return the kinds of fault that the library raises, which share no ancestor of their own."""
-    own = vars(library.capi.onnxruntime_pybind11_state).values()
+    state = getattr(getattr(library, "capi", None), "onnxruntime_pybind11_state", None)
+    own = vars(state).values() if state is not None else ()
     kinds = [kind for kind in own if isinstance(kind, type) and issubclass(kind, Exception)]
     return (*kinds, ValueError, RuntimeError, TypeError, IndexError)
 
@@ -164,10 +186,12 @@ def _library() -> ModuleType:
     os.putenv("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime  # type: ignore[import-untyped]
-    except (ImportError, OSError) as error:
-        raise UnusableModelError(
-            f"onnxruntime can't be imported ({error})", "install it with `pip install onnxruntime`"
-        ) from error
+    except _UNIMPORTABLE as error:
+        raise UnusableModelError(f"onnxruntime can't be imported ({error})", _INSTALL) from error
+    # A folder that an uninstallation left behind is imported without a word and holds nothing.
+    absent = [name for name in _NEEDED if not hasattr(onnxruntime, name)]
+    if absent:
+        raise UnusableModelError(f"onnxruntime has no {absent[0]}", _INSTALL_ANEW)
     onnxruntime.disable_telemetry_events()
     library: ModuleType = onnxruntime
     return library

@@ -325,6 +325,44 @@ def test_without_the_library_the_remedy_is_to_install_it(
     assert (why_absent(folder, COLUMNS) or "").endswith("install it with `pip install onnxruntime`.")
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(None, id="a folder that an uninstallation left behind"),
+        pytest.param("", id="another package of that name"),
+        pytest.param("def InferenceSession(", id="a file cut off"),
+        pytest.param("import numpy; numpy.core.no_such_name", id="built for another numpy"),
+        pytest.param("raise RuntimeError('no such processor')", id="a start that fails"),
+    ],
+)
+def test_a_library_that_is_none_gives_no_model_and_one_sentence(
+    folder: Path, tmp_path: Path, source: str | None
+) -> None:
+    package = tmp_path / "installed" / "onnxruntime"
+    package.mkdir(parents=True)
+    if source is not None:
+        (package / "__init__.py").write_text(source, encoding="utf-8")
+    code = f"""
+import importlib.machinery, pathlib, sys
+from graphmem.ranking_card import Columns
+from graphmem.ranking_model import RankingModel, why_absent
+class Installed(importlib.machinery.PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name == "onnxruntime":
+            return importlib.machinery.PathFinder.find_spec(name, [{str(package.parent)!r}])
+sys.meta_path.insert(0, Installed)
+asked = pathlib.Path({str(folder)!r}), Columns({COLUMNS.plain!r}, {COLUMNS.task!r})
+print(RankingModel.load(*asked))
+print(why_absent(*asked))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    answer, _, reason = done.stdout.strip().partition("\n")
+    assert (done.returncode, answer) == (0, "None"), done.stderr
+    assert "onnxruntime" in reason and "closed form ranks; install it" in reason
+    assert "\n" not in reason and done.stderr.count("\n") == 1
+
+
 def test_a_second_fault_of_a_process_is_told_to_who_asks_and_not_logged(
     tmp_path: Path, process: None, caplog: pytest.LogCaptureFixture
 ) -> None:
