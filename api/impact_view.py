@@ -22,20 +22,31 @@ _INDENT = 19
 
 def show_impact(screen: Screen, answer: Shape, project: str, edges: Mapping[str, Shape]) -> None:
     """Print the whole answer; `edges` holds those with a relation, by id, as only they tell its direction."""
-    for path in [answer["path"]] if answer["path"] else answer["paths"]:
-        named = screen.path(path, screen.width - 20, "bold")
-        screen.line(named, "  ", worded(answer["status"]), (f"  {project}", "dim"))
+    _show_asked(screen, answer, project)
     if answer["module"]:
         screen.line(("in the module ", "dim"), one_line(answer["module"]["label"]))
     if answer["reason"]:
-        screen.line(f"{answer['status'].capitalize()}: {answer['reason'].rstrip('.')}.")
+        is_part = len(answer["paths"]) > 1 and answer["status"] == "known"
+        lead = "Not all is known" if is_part else answer["status"].capitalize()
+        screen.line(f"{lead}: {answer['reason'].rstrip('.')}.")
     screen.gap()
     _show_alert(screen, answer)
-    _show_affected(screen, answer["affected"], edges)
+    _show_affected(screen, answer["affected"], edges, answer["status"])
     _show_next(screen, answer["next"])
     _show_active(screen, answer["active"])
     _show_recent(screen, answer["recent"])
     _show_contracts(screen, answer["contracts"])
+
+
+def _show_asked(screen: Screen, answer: Shape, project: str) -> None:
+    """Print the files asked about; the status of several is that of the set, so it stands beside none."""
+    paths = [answer["path"]] if answer["path"] else answer["paths"]
+    standing = ("  ", worded(answer["status"]), (f"  {project}", "dim"))
+    for path in paths:
+        named = screen.path(path, screen.width - 20, "bold")
+        screen.line(named, *(standing if len(paths) == 1 else ()))
+    if len(paths) > 1:
+        screen.line("as one change", *standing)
 
 
 def _show_alert(screen: Screen, answer: Shape) -> None:
@@ -48,12 +59,17 @@ def _show_alert(screen: Screen, answer: Shape) -> None:
         screen.line((f"An agent is told nothing here; {answer['status']} is not the same as safe.", "dim"))
 
 
-def _show_affected(screen: Screen, affected: Sequence[Shape], edges: Mapping[str, Shape]) -> None:
+def _show_affected(
+    screen: Screen, affected: Sequence[Shape], edges: Mapping[str, Shape], status: str
+) -> None:
     """Print the affected files, the surest first; a tail of negligible ones is only counted."""
     if not affected:
         return
     worth = [item for item in affected if _is_worth_a_line(item)] or list(affected[:_SHOWN])
-    screen.heading("Files that may need a change too")
+    is_new = not any(item["evidence"]["of"] for item in affected) and status == "unknown"
+    screen.heading(
+        "Files that may need a change too", "by name, folder and task, without a history" if is_new else ""
+    )
     screen.grid([affected_row(screen, item, edges) for item in worth])
     if len(worth) < len(affected):
         rest = counted(len(affected) - len(worth), "more file")

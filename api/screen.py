@@ -212,9 +212,16 @@ def size(count: int) -> str:
 
 
 def evidence_words(evidence: Mapping[str, Any], signals: Sequence[str] = ()) -> str:
-    """Return why two files belong together, such as `7 of 9 times, 5 sessions, last 2026-05-01`."""
-    also = [words for signal, words in _ALSO.items() if signal in signals]
+    """Return why two files belong together, such as `7 of 9 times, 5 sessions, last 2026-05-01`.
+
+    Of a file without any history nothing else could be told than what else speaks for the other one.
+    """
+    also = [words for signal, words in _ALSO.items() if signal in signals] or [
+        words for signal, words in _AT_LEAST.items() if signal in signals and not evidence["together"]
+    ]
     if not evidence["together"]:
+        if also and not evidence["of"]:
+            return ", ".join(also)
         return "never changed together" + (f"; but {', '.join(also)}" if also else "")
     words = (
         f"{evidence['together']} of {counted(evidence['of'], 'time')}, "
@@ -223,4 +230,13 @@ def evidence_words(evidence: Mapping[str, Any], signals: Sequence[str] = ()) -> 
     return words + (f"; also {', '.join(also)}" if also else "")
 
 
-_ALSO = {"read_for": "read before", "followed_by": "changed next", "about": "same subject"}
+_ALSO = {
+    "read_for": "read before",
+    "followed_by": "changed next",
+    "about": "same subject",
+    "task": "past work told in the task's words",
+    "in_hand": "in hand lately",
+    "named_alike": "named alike",
+    "same_folder": "same folder",
+}
+_AT_LEAST = {"near_folder": "changed with that folder"}

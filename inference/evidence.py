@@ -65,7 +65,9 @@ class Ranked:
 
     `together` of `of` are observations of the queried file in which the candidate was changed too, in
     `sessions` distinct sessions, last at `last_seen`; `keys` are up to three of them, the newest first.
-    `signals` names what contributed: `co_changes`, `read_for`, `followed_by`, `about`.
+    `signals` names what speaks for it: `co_changes`, `read_for`, `followed_by`, `about`; where a model ranked
+    also `task` (past work told in such words), `in_hand` (of the asking actor), `named_alike`, `same_folder`,
+    `near_folder` (changed along with files of that folder).
     """
 
     file: int

@@ -29,6 +29,8 @@ from inference.table import Hearing, Question
 ASKED = 5
 """Of many known files so many are asked about, those named last."""
 _PROFILED = 10
+_OFTEN = 2
+"""Work on a folder that a file was part of less often is no reason to name it."""
 
 
 class Model(Protocol):
@@ -146,7 +148,7 @@ def _asked(
         return []
     rows = columns(chronicle, question, hearing, files)
     with_task = bool(question.words)
-    scores = model.order(rows, with_task)
+    scores = model.order(rows, with_task).tolist()
     chances = calibrate(model.chance(rows, with_task).astype(float))
     paths = [chronicle.files[file].path for file in files]
     order = sorted(range(len(files)), key=lambda row: (-scores[row], paths[row]))
@@ -161,6 +163,7 @@ def evidence(chronicle: Chronicle, query: Query, found: Ranking, files: Sequence
     told = dict(zip(files, chronicle.words.relevance(telling, files), strict=True)) if telling else {}
     names = [named(known.path) for known in query.known]
     stems, folders = {name.stem for name in names}, {name.folder for name in names}
+    along = [chronicle.along.get(folder, {}) for folder in folders]
     ranked: list[Ranked] = []
     for file in files:
         seen = joint(found.heard.pairs, file)
@@ -175,6 +178,7 @@ def evidence(chronicle: Chronicle, query: Query, found: Ranking, files: Sequence
             ("in_hand", file in found.heard.at_hand),
             ("named_alike", name.stem in stems),
             ("same_folder", name.folder in folders),
+            ("near_folder", any(counts.get(file, 0) >= _OFTEN for counts in along)),
         )
         ranked.append(
             Ranked(

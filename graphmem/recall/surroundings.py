@@ -29,6 +29,8 @@ _LEAST = 10
 _SPARE = 20
 _NEVER = 2.0
 _FIRST_NEIGHBOURS = 10
+_REASONS = 3
+"""Of a set of files so many are said to be less than known, with the reason; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,16 +245,20 @@ def _entry(prediction: Prediction, ids: Mapping[int, str], threshold: float) -> 
 
 
 def _standing(view: View, files: dict[str, FileView | None], lost: set[str]) -> Standing:
-    """Say what is known of the files as a set; the first of them that is not known gives the reason."""
-    states = [_one_standing(view, path, file, lost) for path, file in files.items()]
-    for wanted in (FileStatus.KNOWN, FileStatus.GONE):
-        found = [state for state in states if state.status is wanted]
-        if found and wanted is FileStatus.KNOWN:
-            reasons = [state.reason for state in states if state.reason is not None]
-            return Standing(wanted, reasons[0] if reasons else None)
-        if found:
-            return found[0]
-    return states[0]
+    """Say what is known of the files as a set: the best of them, and which of them are less than known."""
+    states = {path: _one_standing(view, path, file, lost) for path, file in files.items()}
+    if len(states) == 1:
+        return next(iter(states.values()))
+    reasons = [
+        state.reason if path in state.reason else f"{path}: {state.reason}"
+        for path, state in states.items()
+        if state.reason is not None
+    ]
+    if len(reasons) > _REASONS:
+        reasons[_REASONS:] = [f"the same goes for others of them, {len(reasons) - _REASONS} in all"]
+    found = {state.status for state in states.values()}
+    status = next(each for each in (FileStatus.KNOWN, FileStatus.GONE, FileStatus.UNKNOWN) if each in found)
+    return Standing(status, "; ".join(reasons) or None)
 
 
 def _one_standing(view: View, path: str, file: FileView | None, lost: set[str]) -> Standing:
