@@ -71,6 +71,7 @@ PARTS = {
     "model": ("graphmem.ranking_model:RankingModel.order", "graphmem.ranking_model:RankingModel.chance"),
     "closed form": ("graphmem.recall.predictor:rank",),
     "evidence": ("graphmem.recall.predictor:evidence",),
+    "session": ("graphmem.recall.predictor:session_scores",),
 }
 """What is timed of each part; what is not there (any more) is passed over."""
 

@@ -6,6 +6,7 @@ It is not their order (`inference.ranker`): whoever could be right comes in, at 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from heapq import nsmallest
 
 from inference.chronicle import Chronicle
 from inference.naming import named
@@ -31,19 +32,19 @@ def candidates(chronicle: Chronicle, question: Question, hearing: Hearing) -> li
     name = named(question.path)
     found: dict[int, None] = {}
     scores = hearing.heard.pairs.scores
-    found.update(dict.fromkeys(sorted(scores, key=lambda file: -scores[file])[:BY_PAIRS]))
+    found.update(dict.fromkeys(sorted(scores, key=scores.__getitem__, reverse=True)[:BY_PAIRS]))
     found.update(dict.fromkeys(list(hearing.heard.sequels)[:AFTER]))
     at_hand = hearing.heard.at_hand
     found.update(dict.fromkeys(sorted(at_hand, key=lambda file: -at_hand[file])[:AT_HAND]))
-    found.update(dict.fromkeys(_latest(chronicle, chronicle.by_folder.get(name.folder, {}))[:BESIDE]))
-    found.update(dict.fromkeys(_latest(chronicle, chronicle.by_stem.get(name.stem, {}))[:BESIDE]))
+    found.update(dict.fromkeys(_latest(chronicle, chronicle.by_folder.get(name.folder, {}))))
+    found.update(dict.fromkeys(_latest(chronicle, chronicle.by_stem.get(name.stem, {}))))
     along = chronicle.along.get(name.folder, {})
-    found.update(dict.fromkeys(sorted(along, key=lambda file: (-along[file], file))[:ALONG]))
+    found.update(dict.fromkeys(_highest(along, ALONG)))
     found.update(dict.fromkeys(_hot(chronicle)[:ALONG]))
     if question.words:
         telling = chronicle.words.rarest(question.words, TASK_WORDS)
         held = chronicle.words.holders(telling)
-        found.update(dict.fromkeys(sorted(held, key=lambda file: (-held[file], file))[:BY_TASK]))
+        found.update(dict.fromkeys(_highest(held, BY_TASK)))
         told = titles(chronicle, telling)
         best = sorted(told, key=lambda file: -told[file][0])
         found.update(dict.fromkeys(best[:BY_TASK]))
@@ -54,9 +55,14 @@ def candidates(chronicle: Chronicle, question: Question, hearing: Hearing) -> li
 
 
 def _latest(chronicle: Chronicle, files: Mapping[int, None]) -> list[int]:
-    trails = chronicle.files
-    living = [file for file in files if trails[file].alive]
-    return sorted(living, key=lambda file: (-(trails[file].edits[-1] if trails[file].edits else -1), file))
+    trails = [chronicle.files[file] for file in files]
+    living = [(-trail.edits[-1] if trail.edits else 1, trail.file) for trail in trails if trail.alive]
+    return [file for _, file in nsmallest(BESIDE, living)]
+
+
+def _highest(scores: Mapping[int, float], at_most: int) -> list[int]:
+    """Return the files with the highest scores, equals by number."""
+    return [file for _, file in nsmallest(at_most, [(-score, file) for file, score in scores.items()])]
 
 
 def _hot(chronicle: Chronicle) -> list[int]:
