@@ -2,6 +2,7 @@
 
     python -m bench.ablation                                   # the eight histories for reporting: the table
     python -m bench.ablation --parts formula                   # some parts only: formula, model, verdicts
+    python -m bench.ablation HISTORY ... --parts verdicts      # other histories; files come first
     python -m bench.ablation --figures notebooks/ablations.json     # ... and what the notebook shows
 
 `formula`: the numbers of the closed formulas changed in turn, others as they are (a minute). `model`: small
