@@ -27,8 +27,8 @@ from inference.signals import Signals, signals
 from inference.table import Hearing, Question
 
 ASKED = 8
-"""Of many known files so many are asked about, those named last: on lines of 12 files and more of 29 histories
-MAP .452, .444 with five, .456 with ten (`python -m bench.known_files --choose`)."""
+"""Of many known files so many are asked about, those named last: on lines of at least 12 files of 29
+histories MAP .452, .444 with five, .456 with ten (`python -m bench.known_files --choose`)."""
 _PROFILED = 10
 _OFTEN = 2
 """Work on a folder that a file was part of less often is no reason to name it."""
