@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.dataset import Dataset, Kind
-from graphmem.ranking_card import Curve
+from inference.calibration import Curve
 from inference.metrics import BINS, DEPTH
 
 SUGGESTIONS = 10

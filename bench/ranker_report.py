@@ -29,7 +29,7 @@ from bench.ranker_figures import (
     warning_table,
     warnings_of,
 )
-from graphmem.ranking_card import Curve
+from inference.calibration import Curve
 
 CLOSED, MODEL, WITH_TASK = "closed form", "model", "model, task text"
 _PRESENT = (Kind.SEVERAL, Kind.SINGLE)

@@ -109,6 +109,7 @@ class Advisor:
                 for known in (session.told, session.seen, session.reminded):
                     known.clear()
                 session.opening = ""
+                session.task = ()
                 session.is_loaded = True
         text = project.advice.opening(event.session, event.origin)
         if text is not None:

@@ -70,7 +70,8 @@ class Reading:
 class Calibration:
     """What one look at the past gave, by `questions` about work up to `at` (epoch seconds).
 
-    `plain` is for questions without a task, `told` for those with; the project had `observations`.
+    `plain` is for questions without a task, `told` for those with; the project had `observations`. `maker` is
+    whose word it is about: the digest of the models, "" for the closed form.
     """
 
     plain: Reading
@@ -78,6 +79,7 @@ class Calibration:
     at: float
     questions: int
     observations: int
+    maker: str = ""
 
     def reading(self, with_task: bool) -> Reading:
         """Return what holds for a kind of question."""
@@ -99,10 +101,16 @@ class Outlook(NamedTuple):
 
 def outlook(found: Calibration | None, with_task: bool) -> Outlook:
     """Return how a question is answered; without a calibration of who answers, as in other projects."""
-    reading = None if found is None else found.reading(with_task)
-    if reading is None or bool(reading.said) is not (RankingModel.load() is not None):
+    if found is None or found.maker != _maker():
         return Outlook(WARNING_THRESHOLD, None)
+    reading = found.reading(with_task)
     return Outlook(reading.threshold, Curve(reading.said, reading.came_true).at if reading.said else None)
+
+
+def _maker() -> str:
+    """Return who answers now: the digest of the models, "" for the closed form."""
+    model = RankingModel.load()
+    return "" if model is None else model.digest
 
 
 def calibrations(journal: Journal) -> list[Calibration]:
@@ -126,6 +134,8 @@ def _reading(row: dict[str, Any]) -> Reading:
 def is_due(journal: Journal) -> bool:
     """Return whether enough is new for another look."""
     known = calibrations(journal)
+    if known and known[-1].maker != _maker():
+        return is_grown(journal.count(), None)
     return is_grown(journal.count(), known[-1].observations if known else None)
 
 
@@ -176,7 +186,7 @@ def look(
         if pause():
             return None
     plain, told = (reading(entries, asked, is_ranked, with_task) for with_task, entries in enumerate(listed))
-    return Calibration(plain, told, last, asked, observations)
+    return Calibration(plain, told, last, asked, observations, _maker() if is_ranked else "")
 
 
 def reading(entries: Sequence[Listed], asked: int, is_ranked: bool, with_task: int) -> Reading:
@@ -185,7 +195,7 @@ def reading(entries: Sequence[Listed], asked: int, is_ranked: bool, with_task: i
     chances = np.array([entry.chance for entry in entries], float)
     curve = None
     if model is not None:
-        prior = Curve(*model.curve(bool(with_task)))
+        prior = model.curve(bool(with_task))
         curve = calibration.blended(
             (Entry(entry.chance, entry.right, entry.weight) for entry in entries), prior
         )

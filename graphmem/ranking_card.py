@@ -13,6 +13,8 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
+from inference.calibration import Curve
+
 VERSION = 1
 """Of the card, of what the columns mean, and of how the files are run."""
 CARD = "card.json"
@@ -39,13 +41,6 @@ class Columns(NamedTuple):
     def names(self, with_task: bool) -> tuple[str, ...]:
         """Return what a model is given; with a task's words, their columns come last."""
         return self.plain + self.task if with_task else self.plain
-
-
-class Curve(NamedTuple):
-    """A rising calibration curve: to each value that was `said`, the share that `came_true`; both rise."""
-
-    said: tuple[float, ...]
-    came_true: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ when a model is first asked for. Where there is none to use, the closed form ran
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import threading
@@ -18,14 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.ranking_card import (
+    FILES,
     Card,
     Columns,
-    Curve,
     UnusableModelError,
     file_of,
     read_card,
     read_model,
 )
+from inference.calibration import Curve
 from inference.features import COLUMNS, TASK_COLUMNS
 
 log = logging.getLogger(__name__)
@@ -87,6 +89,11 @@ class RankingModel:
             expected: the columns that the features have, by default those that they have now.
         """
         return _LOADED.model(folder or FOLDER, expected or PRESENT)
+
+    @property
+    def digest(self) -> str:
+        """What tells these models from others: the digest of the card's digests."""
+        return hashlib.sha256("".join(self.card.digests[name] for name in FILES).encode()).hexdigest()[:16]
 
     def columns(self, with_task: bool) -> tuple[str, ...]:
         """Return the names of the columns that `order` and `chance` take, in their order."""

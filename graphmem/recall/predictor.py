@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from graphmem.captured import Shown
 from graphmem.postings import FileView, View
 from graphmem.ranking_card import UnusableModelError
@@ -212,7 +209,7 @@ def _ranked(
     asking: Asking | None,
 ) -> Predictions:
     """Return what the models say, where an agent's session has begun in the order that its work suggests."""
-    found = ranking(chronicle, model, query, calibrate or pooled(model, bool(query.words)))
+    found = ranking(chronicle, model, query, calibrate or model.curve(bool(query.words)).at)
     if taught.lessons or taught.shown:
         queried = [End(known.file, known.path) for known in query.known if known.file is not None]
         found = replace(found, probabilities=_moved(chronicle, found.probabilities, queried, taught))
@@ -237,16 +234,6 @@ def _ranked(
         Grounds(found.histories, found.recent, heard, query),
         is_ranked=True,
     )
-
-
-def pooled(model: RankingModel, with_task: bool) -> Calibrate:
-    """Return the curve that the models came with, of many projects."""
-    said, came_true = model.curve(with_task)
-
-    def calibrate(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.interp(chances, said, came_true)
-
-    return calibrate
 
 
 def _closed(view: View, files: Sequence[FileView], asker: Asker, at_most: int, taught: Taught) -> Predictions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -211,25 +212,41 @@ def test_it_outlives_a_rebuild_of_the_derived_file(steady: Any) -> None:
 # ---- for whom it holds -------------------------------------------------------------------------------
 
 OF_MODELS = Calibration(
-    Reading(0.6, 50, (0.2, 0.8), (0.1, 0.5)), Reading(0.8, 50, (0.5,), (0.4,)), 5.0, 300, 9
+    Reading(0.6, 50, (0.2, 0.8), (0.1, 0.5)), Reading(0.8, 50, (0.5,), (0.4,)), 5.0, 300, 9, "these"
 )
 OF_THE_CLOSED_FORM = Calibration(Reading(0.6, 50), Reading(0.8, 50), 5.0, 300, 9)
 
 
-def test_what_the_models_said_is_not_used_for_the_closed_form() -> None:
+def answering(monkeypatch: pytest.MonkeyPatch, digest: str | None) -> None:
+    """Let models of that digest answer, or none."""
+    model = None if digest is None else SimpleNamespace(digest=digest)
+    monkeypatch.setattr(ranking_model.RankingModel, "load", lambda: model)
+
+
+def test_what_the_models_said_is_not_used_for_the_closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, None)
     assert outlook(OF_MODELS, False) == (WARNING_THRESHOLD, None)
     assert outlook(OF_THE_CLOSED_FORM, False) == (0.6, None)
     assert outlook(OF_THE_CLOSED_FORM, True) == (0.8, None)
 
 
-def test_what_the_closed_form_said_is_not_used_for_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranking_model.RankingModel, "load", lambda: object())
+def test_what_others_said_is_not_used_for_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, "others")
     assert outlook(OF_THE_CLOSED_FORM, False) == (WARNING_THRESHOLD, None)
+    assert outlook(OF_MODELS, False) == (WARNING_THRESHOLD, None), "newer models speak otherwise"
+    answering(monkeypatch, "these")
     threshold, curve = outlook(OF_MODELS, False)
     assert threshold == 0.6
     assert curve is not None
     assert curve(np.array([0.0, 0.5, 1.0])) == pytest.approx([0.1, 0.3, 0.5])
     assert outlook(OF_MODELS, True).threshold == 0.8
+
+
+def test_other_models_make_another_look_due(steady: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    calibrate(steady.journal, steady.view, go_on)
+    assert not is_due(steady.journal)
+    answering(monkeypatch, "others")
+    assert is_due(steady.journal)
 
 
 def test_what_is_kept_is_read_as_it_was(steady: Any) -> None:
