@@ -193,6 +193,11 @@ def advice(evaluation: Evaluation) -> str:
     )
     told = f" With a task told: from {percent(found.told.threshold)} on."
     past = f"the last {counted(found.questions, 'question')} about the past"
+    if found.plain.threshold == WARNING_THRESHOLD:
+        return (
+            f"Recommended here: notes from {percent(WARNING_THRESHOLD)} on, as everywhere: in {past} too few"
+            f" files were likely enough to find the history's own threshold.{told}"
+        )
     if found.plain.threshold >= CEILING:
         return words + f"in {past} fewer than {percent(TARGET)} came true below, and it goes no higher.{told}"
     return words + f"from there on {percent(TARGET)} of the files named came true in {past}.{told}"
