@@ -26,7 +26,7 @@ BY_TASK = 20
 def candidates(chronicle: Chronicle, question: Question, hearing: Hearing) -> list[int]:
     """Return the living files worth ranking, each once: seen together, at hand, beside, alike, busy, told.
 
-    The first come from the evidence, in its order; the order says nothing to the model. Equals go by number,
+    The first come from the evidence, in its order; the order says nothing to the model. Equals go by path,
     not by the order in which a chronicle came to hold them, as steps may have been taken out in between.
     """
     name = named(question.path)
@@ -39,12 +39,12 @@ def candidates(chronicle: Chronicle, question: Question, hearing: Hearing) -> li
     found.update(dict.fromkeys(_latest(chronicle, chronicle.by_folder.get(name.folder, {}))))
     found.update(dict.fromkeys(_latest(chronicle, chronicle.by_stem.get(name.stem, {}))))
     along = chronicle.along.get(name.folder, {})
-    found.update(dict.fromkeys(_highest(along, ALONG)))
+    found.update(dict.fromkeys(_highest(chronicle, along, ALONG)))
     found.update(dict.fromkeys(_hot(chronicle)[:ALONG]))
     if question.words:
         telling = chronicle.words.rarest(question.words, TASK_WORDS)
         held = chronicle.words.holders(telling)
-        found.update(dict.fromkeys(_highest(held, BY_TASK)))
+        found.update(dict.fromkeys(_highest(chronicle, held, BY_TASK)))
         told = titles(chronicle, telling)
         best = sorted(told, key=lambda file: -told[file][0])
         found.update(dict.fromkeys(best[:BY_TASK]))
@@ -56,13 +56,15 @@ def candidates(chronicle: Chronicle, question: Question, hearing: Hearing) -> li
 
 def _latest(chronicle: Chronicle, files: Mapping[int, None]) -> list[int]:
     trails = [chronicle.files[file] for file in files]
-    living = [(-trail.edits[-1] if trail.edits else 1, trail.file) for trail in trails if trail.alive]
-    return [file for _, file in nsmallest(BESIDE, living)]
+    living = [(-t.edits[-1] if t.edits else 1, t.path, t.file) for t in trails if t.alive]
+    return [file for _, _, file in nsmallest(BESIDE, living)]
 
 
-def _highest(scores: Mapping[int, float], at_most: int) -> list[int]:
-    """Return the files with the highest scores, equals by number."""
-    return [file for _, file in nsmallest(at_most, [(-score, file) for file, score in scores.items()])]
+def _highest(chronicle: Chronicle, scores: Mapping[int, float], at_most: int) -> list[int]:
+    """Return the files with the highest scores, equals by path."""
+    trails = chronicle.files
+    rows = [(-score, trails[file].path, file) for file, score in scores.items()]
+    return [file for _, _, file in nsmallest(at_most, rows)]
 
 
 def _hot(chronicle: Chronicle) -> list[int]:

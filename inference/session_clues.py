@@ -283,6 +283,6 @@ def _shelf(chronicle: Chronicle, names: Iterable[Named]) -> list[int]:
         found.update(chronicle.by_stem.get(one.name.stem, {}))
         found.update(chronicle.by_folder.get(one.name.folder, {}))
     files = chronicle.files
-    # Equals by number: the order on a shelf depends on what was pushed and taken out again.
+    # Equals by path: the order on a shelf depends on what was pushed and taken out again.
     latest = {file: files[file].times[-1] if files[file].times else 0.0 for file in found}
-    return sorted(found, key=lambda file: (-latest[file], file))[:SHELF]
+    return sorted(found, key=lambda file: (-latest[file], files[file].path))[:SHELF]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphmem import Project
+from graphmem import Project, chronicler
 from graphmem.instant import DAY, HOUR
 from graphmem.model import FileStatus, Impact, Observation, Rename
 
@@ -150,8 +150,11 @@ def told(shop: Project, extreme: Extreme) -> None:
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in EXTREMES]
 )
 def test_answers_on_an_extreme_history_are_sensible_and_the_same_after_a_rebuild(
-    shop: Project, name: str
+    shop: Project, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # However slow the machine: a question waits for the work to be read, so that the models answer each time.
+    monkeypatch.setattr(chronicler, "_LONGEST_WAIT", 60.0)
+    monkeypatch.setattr(chronicler, "AT_ONCE", 100_000)
     extreme = EXTREMES[name]()
     told(shop, extreme)
     given = answers(shop, extreme.asked)
