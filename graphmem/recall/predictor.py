@@ -190,7 +190,12 @@ def predict(
         chances = {entry.file.id: entry.ranked.probability for entry in found.ranked}
         places = {file: place for place, file in enumerate(session_scores(chronicle, asking, chances))}
         in_order = sorted(found.ranked, key=lambda entry: places.get(entry.file.id, len(places)))
-        return replace(found, ranked=tuple(in_order[:at_most]))
+        return replace(found, ranked=_noise_last(in_order)[:at_most])
+
+
+def _noise_last(entries: Sequence[Prediction]) -> tuple[Prediction, ...]:
+    """Return entries in their order, but lock files and generated ones behind: nobody opens these to edit."""
+    return tuple(sorted(entries, key=lambda entry: entry.file.noise is not None))
 
 
 def _actor(view: View, name: str | None) -> int | None:
@@ -229,7 +234,7 @@ def _ranked(
     views = view.files(dict.fromkeys((*foremost, *linked)))
     predictions = [Prediction(views[entry.file], entry) for entry in entries if entry.file in views]
     return Predictions(
-        tuple(predictions),
+        tuple(predictions) if asking is None else _noise_last(predictions),
         tuple(views[file] for file in linked if file in views),
         Grounds(found.histories, found.recent, heard, query),
         is_ranked=True,
