@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from graphmem.calibration import SUGGESTIONS, Calibration, Outlook, is_grown, look, outlook
+from graphmem.calibration import SUGGESTIONS, Answers, Calibration, Outlook, is_grown, look, outlook
 from graphmem.chronicler import Chronicler
 from graphmem.derived import open_derived
 from graphmem.journal import Entry
@@ -49,6 +49,7 @@ class RecallPredictor:
         self._observations = observations
         self._fixed = threshold
         self._known: Calibration | None = None
+        self._answers: Answers = {}
         self._told = 0
         self._last: tuple[Prediction, ...] = ()
         self._database = open_derived(None)
@@ -94,7 +95,7 @@ class RecallPredictor:
         """Return how a question is answered; the past is looked at anew when the product would do so."""
         if is_grown(self._told, None if self._known is None else self._known.observations):
             before = math.nextafter(now, -math.inf)
-            self._known = look(self._postings.view, before, self._told)
+            self._known = look(self._postings.view, before, self._told, known=self._answers)
         found = outlook(self._known, with_task)
         return found if self._fixed is None else found._replace(threshold=self._fixed)
 
@@ -103,7 +104,7 @@ class RecallPredictor:
         self._tell()
         if not is_grown(self._told, None):
             return None
-        found = look(self._postings.view, math.inf, self._told)
+        found = look(self._postings.view, math.inf, self._told, known=self._answers)
         return found if found is not None and found.questions >= QUESTIONS else None
 
     def describe(self, path: str, context: Context) -> list[tuple[str, Candidate]]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from graphmem import ranking_model
+from graphmem import calibration, ranking_model
 from graphmem.calibration import (
+    HALF,
     NAME,
+    Answers,
     Calibration,
     Listed,
     Reading,
@@ -31,7 +33,7 @@ from graphmem.postings import Postings
 from graphmem.projection import catch_up
 from graphmem.recall.impact import impact
 from graphmem.recall.surroundings import Question
-from inference.calibration import CEILING, FLOOR
+from inference.calibration import CEILING, FLOOR, Curve, Entry, blended
 from inference.ranking import WARNING_THRESHOLD
 
 AFTER_ALL = 1e12
@@ -132,6 +134,59 @@ def test_the_past_is_asked_of_what_was_known_then(steady: Any) -> None:
     assert look(steady.view, 120 * DAY, 0) == before
 
 
+def test_answers_of_an_earlier_look_are_not_asked_for_again(steady: Any) -> None:
+    moments: list[float] = []
+    known: Answers = {}
+
+    def views(until: float) -> Any:
+        moments.append(until)
+        return steady.view(until)
+
+    first = look(views, AFTER_ALL, 150, known=known)
+    assert first == look(steady.view, AFTER_ALL, 150)
+    moments.clear()
+    assert look(views, AFTER_ALL, 150, known=known) == first
+    assert moments == [AFTER_ALL], "only which work there is was asked"
+    steady.tell(*past(2, misleading=False, since=150))
+    moments.clear()
+    again = look(views, AFTER_ALL, 152, known=known)
+    assert again == look(steady.view, AFTER_ALL, 152)
+    assert len(moments) == 1 + 2, "besides, the moments before the new work"
+
+
+def test_later_answers_say_more_of_what_a_probability_is_worth(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = Curve((0.0, 1.0), (0.0, 1.0))
+    model = SimpleNamespace(digest="these", curve=lambda with_task: honest)
+    monkeypatch.setattr(ranking_model.RankingModel, "load", lambda: model)
+    rights, wrongs = [Listed(0.6125, True, 0.0, 2.0)] * 400, [Listed(0.6125, False, 0.0, 2.0, 0.25)] * 400
+    found = reading([*rights, *wrongs], 400, True, 0)
+    expected = blended([Entry(0.6125, True, 800.0), Entry(0.6125, False, 200.0)], honest)
+    assert found.said == pytest.approx(expected.said)
+    assert found.came_true == pytest.approx(expected.came_true)
+
+
+def test_an_answer_counts_half_after_so_many_questions(
+    recorded: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[Sequence[Listed]] = []
+
+    def listening(entries: Sequence[Listed], *others: Any) -> Reading:
+        heard.append(entries)
+        return reading(entries, *others)
+
+    monkeypatch.setattr(calibration, "reading", listening)
+    look(recorded(*past(140, misleading=False)).view, AFTER_ALL, 140)
+    ages = [entry.fresh for entry in heard[0]]
+    assert ages[0] == 1.0
+    assert ages[HALF] == pytest.approx(0.5)
+    assert ages == sorted(ages, reverse=True)
+
+
+def test_the_threshold_counts_old_namings_like_new_ones() -> None:
+    rights, wrongs = [Listed(0.8, True, 0.0, 1.0)] * 90, [Listed(0.6, False, 0.0, 1.0, 0.1)] * 40
+    assert reading([*rights, *wrongs], 300, False, 0).threshold == 0.8
+
+
 def test_what_may_never_be_named_says_nothing_of_when_to_name() -> None:
     likely = [Listed(0.8, False, 0.0, 1.0)] * 100
     nameless = [Listed(0.95, True, 2.0, 1.0)] * 400
@@ -142,16 +197,16 @@ def test_what_may_never_be_named_says_nothing_of_when_to_name() -> None:
 # ---- when, and what is kept ------------------------------------------------------------------------
 
 
-def test_it_is_looked_at_anew_when_a_fifth_more_has_come_in(recorded: Callable[..., Any]) -> None:
+def test_it_is_looked_at_anew_when_a_twentieth_more_has_come_in(recorded: Callable[..., Any]) -> None:
     memory = recorded(*past(99, misleading=False))
     assert not is_due(memory.journal), "so little can't give questions enough"
     memory.tell(*past(51, misleading=False, since=99))
     assert is_due(memory.journal)
     calibrate(memory.journal, memory.view, go_on)
     assert not is_due(memory.journal)
-    memory.tell(*past(29, misleading=False, since=150))
+    memory.tell(*past(7, misleading=False, since=150))
     assert not is_due(memory.journal)
-    memory.tell(*past(1, misleading=False, since=179))
+    memory.tell(*past(1, misleading=False, since=157))
     assert is_due(memory.journal)
 
 
