@@ -57,7 +57,7 @@ endif
 
 $(VENV)/runtime.stamp: pyproject.toml
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(MAKE) --no-print-directory $(VENV)
-	@echo "Installing GraphMem into $(VENV) (the first run fetches its libraries: a minute or so)"
+	@echo "Installing GraphMem into $(VENV) (the first time: a minute or two)"
 	@$(PIP) -e .
 	@touch $@
 
