@@ -15,6 +15,7 @@ from api.screen import Screen, counted, day, evidence_words, minute, percent, wo
 from api.terminal_text import clean, one_line
 
 Shape = Mapping[str, Any]
+_WORTH_A_LINE = 0.05
 _SHOWN = 5
 _NEGLIGIBLE = 0.05
 _INDENT = 19
@@ -100,14 +101,12 @@ def affected_row(
 
 
 def _show_next(screen: Screen, files: Sequence[Shape]) -> None:
-    if not files:
+    likely = [item for item in files[:_SHOWN] if item["probability"] >= _WORTH_A_LINE]
+    if not likely:
         return
     screen.heading("What usually comes next")
     screen.grid(
-        [
-            (Text(percent(item["probability"])), screen.path(item["path"], screen.width - 9))
-            for item in files[:_SHOWN]
-        ]
+        [(Text(percent(item["probability"])), screen.path(item["path"], screen.width - 9)) for item in likely]
     )
 
 

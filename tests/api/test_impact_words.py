@@ -39,3 +39,12 @@ def test_a_set_has_one_status_and_says_which_file_is_unknown(shop: Any) -> None:
     both = shop.good("impact", "src/never.py", "src/nor.py", "--json").shape
     assert (both["status"], both["warning"]) == ("unknown", None)
     assert "src/never.py" in both["reason"] and "src/nor.py" in both["reason"]
+
+
+def test_what_comes_next_is_told_only_where_it_is_worth_a_line(shop: Any) -> None:
+    for path in ("src/token.py", "src/token_test.py"):
+        told = shop.good("impact", path).out.partition("What usually comes next")[2]
+        following = shop.good("impact", path, "--json").shape["next"][:5]
+        assert [item["path"] in told for item in following] == [
+            item["probability"] >= 0.05 for item in following
+        ]
