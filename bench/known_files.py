@@ -35,7 +35,7 @@ from bench.making import step_of
 from bench.served import histories
 from graphmem.evaluation import RecallPredictor, lines_of, read_source
 from graphmem.ranking_model import RankingModel
-from graphmem.recall.predictor import Asker, pooled, predict
+from graphmem.recall.predictor import Asker, predict
 from graphmem.task_words import path_words, task_words
 from inference.baselines import LARGEST, Counts, Tarmaq
 from inference.chronicle import Chronicle
@@ -216,7 +216,7 @@ class Rivals:
         self._count(asked)
 
     def _alone(self, query: Query) -> list[dict[int, float]]:
-        calibrate = pooled(self.model, bool(query.words))
+        calibrate = self.model.curve(bool(query.words)).at
         return alone(self.chronicle, self.model, query, calibrate, len(query.known))
 
     def _closed(self, asked: Asked, at: float, actor: int) -> list[int]:

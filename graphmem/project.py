@@ -229,8 +229,8 @@ class Project:
         check_limit(limit)
         resolved = self.resolve(paths)
         now = self._access.clock() if as_of is None else as_of
-        asker = None if actor is None else storable(actor)
-        question = Question(resolved, session, asker, limit, task_words(intent or ""))
+        asking, asker = (None if name is None else storable(name) for name in (session, actor))
+        question = Question(resolved, asking, asker, limit, task_words(intent or ""))
 
         def answer(view: View, files: Opened) -> Impact:
             def missing(candidates: Sequence[str]) -> set[str]:

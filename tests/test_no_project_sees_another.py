@@ -77,6 +77,7 @@ def questions(mark: str, other: str) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", "/modules/{id}", {}),
         ("GET", "/overview", {"budget_tokens": 4_000}),
         ("GET", "/health", {"limit": 200}),
+        ("GET", "/corroboration", {"limit": 200}),
     ]  # fmt: skip
 
 
@@ -233,7 +234,7 @@ def test_every_route_of_a_project_is_asked_here(service: Any) -> None:
     }
     asked = {(method, route) for method, route, _ in questions("a", "b")}
     written = {("POST", "/observations"), ("POST", "/imports"), ("DELETE", "/observations/{id}"),
-               ("POST", "/infer"), ("POST", "/edges"), ("POST", "/edges/verdicts"),
-               ("POST", "/edges/{id}/verdict")}  # fmt: skip
+               ("POST", "/infer"), ("POST", "/corroboration"), ("POST", "/edges"),
+               ("POST", "/edges/verdicts"), ("POST", "/edges/{id}/verdict")}  # fmt: skip
     switched = {("GET", "/capture"), ("PUT", "/capture")}
     assert routes == asked | written | switched

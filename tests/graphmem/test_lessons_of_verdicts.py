@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from graphmem import Memory, Project
 from graphmem.decisions import decide
 from graphmem.derived import open_derived
-from graphmem.edge_rows import SELECT_EDGE
 from graphmem.graph import Decision, EdgeFilter, VerdictKind
 from graphmem.instant import DAY
 from graphmem.journal import Journal
 from graphmem.lessons import lessons_of
 from graphmem.model import Observation
+from graphmem.nodes import NodeTable, table_of
 from graphmem.postings import Postings
 from graphmem.projection import catch_up
 from graphmem.promotion import promote, settle_verdicts
@@ -52,7 +52,10 @@ class Judged:
         promote(self.journal, self.database, "p")
         self.now = NOW
         with self.database.read() as connection:
-            self.edges = [row[0] for row in connection.execute(f"{SELECT_EDGE} ORDER BY id")]
+            # Edges to concepts are judged too, but teach nothing of files.
+            rows = connection.execute("SELECT id, source, target FROM edge ORDER BY id").fetchall()
+            ends = {id: (table_of(one), table_of(other)) for id, one, other in rows}
+            self.edges = [id for id, tables in ends.items() if tables == (NodeTable.FILE, NodeTable.FILE)]
 
     def close(self) -> None:
         self.journal.close()
