@@ -82,6 +82,7 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # An address may hold a whole task's text: 64 KiB, three times that when it is escaped.
 _HEAD_BYTES = 256 * 1024
 _GRACEFUL_SECONDS = 4
+_GARBAGE = (20_000, 20, 50)
 _SWITCH_SECONDS = 0.0005
 _IMPORT_SECONDS = 10.0
 _LOG_BYTES = 4 * 1024 * 1024
@@ -259,6 +260,8 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
             # What is loaded by now stays: left out, it no longer makes a collection of garbage take 50 ms.
             gc.collect()
             gc.freeze()
+            # The work in memory is large and holds no garbage: it is looked through seldom.
+            gc.set_threshold(*_GARBAGE)
             home.write_service(record)
             # The first agent that asks shall not wait for it.
             threading.Thread(target=RankingModel.load, name="models", daemon=True).start()
