@@ -28,6 +28,8 @@ AT_ONCE = 2_000
 
 _MARKS = 1_000
 _LONGEST_WAIT = 2.0
+_WORTH_A_WAIT = 0.5
+"""Whoever has less time, such as a hook that an agent waits for, goes without at once."""
 _SLICE = 20
 _REST = 0.001
 _NOTHING = Tide(-1, 0)
@@ -57,8 +59,8 @@ class Chronicler:
         """Yield the chronicle of the view's moment and state, for this one question; it must not be changed.
 
         None while so much of the present is being read that it takes longer than `patience`, at most two
-        seconds. A past moment is read at once, however much that is; None for whoever would wait longer than
-        that for questions about other moments.
+        seconds; who has less than half a second doesn't wait. A past moment is read at once, however much
+        that is; None for whoever would wait longer than that for questions about other moments.
         """
         if view.as_of < math.inf:
             if not self._past.lock.acquire(timeout=_LONGEST_WAIT):
@@ -72,7 +74,7 @@ class Chronicler:
             return
         if self._views is not None and not self._is_near(view):
             builder = self._build(self._views)
-            if builder is not None:
+            if builder is not None and patience >= _WORTH_A_WAIT:
                 builder.join(min(patience, _LONGEST_WAIT))
         with self._present.lock:
             if self._views is None or self._present.distance(view) <= AT_ONCE:
