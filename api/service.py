@@ -256,6 +256,9 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
         app = create_app(memory, settings.model_copy(update={"port": port}), live=live)
         record = ServiceRecord(pid=os.getpid(), port=port, started_at=app.state.started_at)
 
+        # Beside the first questions it would hold them up for a tenth of a second.
+        RankingModel.load()
+
         def started() -> None:
             # What is loaded by now stays: left out, it no longer makes a collection of garbage take 50 ms.
             gc.collect()
@@ -263,8 +266,6 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
             # The work in memory is large and holds no garbage: it is looked through seldom.
             gc.set_threshold(*_GARBAGE)
             home.write_service(record)
-            # The first agent that asks shall not wait for it.
-            threading.Thread(target=RankingModel.load, name="models", daemon=True).start()
             logger.info("serving %s on port %d", home.path, port)
             announce(f"GraphMem serves {home.path} at {service_url(port)} (Ctrl-C ends it).")
 
