@@ -14,12 +14,10 @@ of. No weight is below 0: more evidence never lowers a file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from inference.chronicle import Chronicle
-from inference.evidence import Ranked
 from inference.session_clues import LEAST, Asking, Clues, columns
 
 WEIGHTS = Clues(
@@ -66,20 +64,6 @@ def session_scores(chronicle: Chronicle, asking: Asking, ranked: Mapping[int, fl
     order = sorted(zip((-total).tolist(), paths, files, strict=True))
     chances = _falling(sorted((ranked.get(file, LEAST) for file in files), reverse=True))
     return {file: chance for (_, _, file), chance in zip(order, chances, strict=True)}
-
-
-def reordered(chronicle: Chronicle, asking: Asking, entries: Iterable[Ranked]) -> list[Ranked]:
-    """Return a ranker's entries in the session's order, with the files it did not name among them.
-
-    These have no evidence, so no note names them. Arguments as for `session_scores`.
-    """
-    named = {entry.file: entry for entry in entries}
-    scored = session_scores(chronicle, asking, {file: entry.probability for file, entry in named.items()})
-    return [replace(named.get(file) or _unnamed(file), probability=chance) for file, chance in scored.items()]
-
-
-def _unnamed(file: int) -> Ranked:
-    return Ranked(file, LEAST, 0.0, 0.0, 0.0, together=0, of=0, sessions=0, last_seen=None, keys=())
 
 
 def _falling(chances: Iterable[float]) -> Iterator[float]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inference.chronicle import DAY, NO_PAIR_SIZE, Chronicle, State, Step
-from inference.evidence import Ranked
 from inference.session_clues import Asking, Clues, Touch, clues
-from inference.session_score import WEIGHTS, reordered, session_scores, strength
+from inference.session_score import WEIGHTS, session_scores, strength
 
 NOW = 100 * DAY
 PATHS = ("src/lexer.py", "src/parser.py", "tests/test_lexer.py", "docs/guide.md", "src/printer.py")
@@ -134,16 +132,6 @@ def test_whoever_sorts_by_equal_probabilities_keeps_the_order() -> None:
     chances = list(scored.values())
     assert chances == sorted(set(chances), reverse=True)
     assert chances == pytest.approx([0.5] * 4)
-
-
-def test_a_rankers_entries_keep_their_evidence_and_further_files_have_none() -> None:
-    chronicle = _chronicle((9, 1, (0, 1), (), 0))
-    entry = Ranked(1, 0.05, 0.5, 0.1, 0.2, 3, 4, 2, NOW, (2,), ("co_changes",))
-    first, *others = reordered(chronicle, _asking(0, read=(4,)), [entry])
-    assert (first.file, first.probability, first.sessions) == (4, pytest.approx(0.05), 0)
-    (kept,) = (other for other in others if other.file == 1)
-    assert kept == replace(entry, probability=kept.probability)
-    assert kept.probability < first.probability
 
 
 def test_equals_stand_by_path() -> None:
