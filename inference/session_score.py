@@ -2,8 +2,8 @@
 
 It is not the clues (`inference.session_clues`) nor what is worth saying unasked: behaviour of sessions alone
 is weak, so whoever words a note asks for two supporting sessions besides. The score is a weighted sum of the
-clues. It only orders; the probabilities stay the ranker's, the highest for the first, so that a threshold
-found on the project's past names no more files than before, but better ones.
+clues. It only orders: what is returned with it are the ranker's probabilities, the highest for the first. The
+answer takes the order and keeps for each file its own probability of changing along.
 
 `python -m bench.sessions --learn` prints how the weights come about: those of clues that people's sittings
 have too are learned from histories of git, where an author's sitting stands for a session; then, from
