@@ -142,10 +142,15 @@ class FoundNode:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Pieces and nodes, best first, the packed context, its estimated tokens, and what was missing."""
+    """Pieces and nodes, best first, the packed context, its estimated tokens, and what was missing.
+
+    `nodes_first` says that the question was for nodes: what has to change, who uses a contract, which modules
+    there are.
+    """
 
     pieces: tuple[Piece, ...]
     nodes: tuple[FoundNode, ...]
     context: str
     tokens: int
     degraded: str | None = None
+    nodes_first: bool = False
