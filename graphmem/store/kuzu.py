@@ -7,7 +7,7 @@ It is not the Cypher (`kuzu_schema`), the engine and its faults (`kuzu_engine`),
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from graphmem.store.kuzu_changes import carry_out, plan
 from graphmem.store.kuzu_engine import CutShort, Engine, Limits, Speaker
 from graphmem.store.kuzu_files import loading_beside, remove
 from graphmem.store.kuzu_lending import Lender, make_tables
-from graphmem.store.kuzu_walks import walk, ways
+from graphmem.store.kuzu_walks import onwards, walk, ways
 from graphmem.store.port import (
     MAX_DEPTH,
     OPEN_STATUSES,
@@ -32,8 +32,10 @@ from graphmem.store.port import (
     GraphFull,
     GraphModule,
     GraphSlow,
+    Level,
     Mark,
     Surroundings,
+    Through,
     Towards,
     Walk,
     Ways,
@@ -142,6 +144,11 @@ class KuzuStore:
             for source, target, edge, status, probability in rows
         )
         return Surroundings(found[:limit], more_neighbours(limit) if len(found) > limit else None)
+
+    def onwards(self, level: Sequence[int], seen: Collection[int], through: Through, width: int = 5) -> Level:
+        """See `GraphStore.onwards`."""
+        with self._lender.asking(self._timeout_ms) as speaker:
+            return onwards(speaker, level, seen, through, width)
 
     def ways(self, start: int, end: int, at_most: int = 3) -> Ways:
         """See `GraphStore.ways`."""

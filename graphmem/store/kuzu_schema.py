@@ -7,6 +7,8 @@ over all nodes (1.3 ms of 50,000, measured), and `open` says in one bit what com
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from graphmem.graph import NodeType
 from graphmem.store.port import Towards
 
@@ -75,6 +77,29 @@ BESIDE = (
     f"WHERE {among('e.status', 'statuses', 'STRING')} AND e.source <> e.target "
     "RETURN e.source, e.target, e.id AS id, e.status, e.probability AS p ORDER BY p DESC, id LIMIT $most"
 )
+_LOOSE = "e.status <> 'confirmed' OR e.relation = '' OR e.direction = 'both'"
+_LEADING = {
+    Towards.DEPENDENCIES: "(e.source = n.number AND e.direction <> 'backward') "
+    "OR (e.target = n.number AND e.direction = 'backward')",
+    Towards.DEPENDENTS: "(e.target = n.number AND e.direction <> 'backward') "
+    "OR (e.source = n.number AND e.direction = 'backward')",
+}
+
+
+def onwards(types: Iterable[NodeType], towards: Towards | None) -> str:
+    """Return the question for the edges one step further, to nodes of these types (at least one)."""
+    leading = "" if towards is None else f"AND ({_LOOSE} OR {_LEADING[towards]}) "
+    return (
+        f"MATCH (n)-[e:EDGE]-(m:{':'.join(LABELS[type] for type in types)}) "
+        f"WHERE {among('n.number', 'level')} AND e.probability >= $floor "
+        f"AND {among('e.status', 'statuses', 'STRING')} {leading}"
+        f"AND m.alive AND NOT {among('m.number', 'met')} "
+        "HINT (n JOIN e) JOIN m "
+        "RETURN m.number AS node, n.number AS source, e.id AS id, e.kind, e.status, e.probability AS p, "
+        "e.relation ORDER BY p DESC, id, source LIMIT $most"
+    )
+
+
 NEAR = (
     "MATCH (n {number: $node})-[e:EDGE]-() WHERE e.open "
     "RETURN e.source, e.target, e.probability AS p, e.id AS id ORDER BY p DESC, id LIMIT $most"

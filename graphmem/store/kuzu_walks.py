@@ -1,6 +1,7 @@
 """Owns walking the graph by Cypher: what a node reaches, and the ways between two nodes.
 
-It is not a copy of the graph: it holds one question's frontier and asks for the next step. Recursive
+It is not a copy of the graph: it holds one question's frontier and asks for the next step. How far a question
+in words goes, and over what, is its asker's (`graphmem.recall.expansion`). Recursive
 patterns would say it in one sentence, but take ten times as long on a hub, more memory than a graph may
 have, and pick among equal ways as the rows happen to lie.
 """
@@ -11,10 +12,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from graphmem.graph import EdgeKind, EdgeStatus, Relation
 from graphmem.store import kuzu_schema as cypher
 from graphmem.store.bounds import more_nodes
 from graphmem.store.kuzu_engine import CutShort, Speaker
-from graphmem.store.port import Reached, Towards, Walk, Ways
+from graphmem.store.kuzu_schema import LABELS
+from graphmem.store.port import Level, Reached, Step, Through, Towards, Walk, Ways
 
 _TOGETHER = 200
 """A list of more numbers than this costs more to compare than it saves."""
@@ -71,6 +74,36 @@ def _hop(speaker: Speaker, towards: Towards, level: Sequence[int], most: int) ->
     if len(level) == 1:
         return speaker.rows(cypher.FIRST_HOP[towards], node=level[0], most=most)
     return speaker.rows(cypher.NEXT_HOP[towards], level=list(level), most=most)
+
+
+def onwards(
+    speaker: Speaker, level: Sequence[int], seen: Collection[int], through: Through, width: int
+) -> Level:
+    """Go one step further; more rows are asked for while several edges lead to one node."""
+    types = [type for type in LABELS if type in through.types]
+    if not types or width < 1:
+        return Level()
+    question = cypher.onwards(types, through.towards)
+    asked: dict[str, Any] = {
+        "level": sorted(set(level)),
+        "met": sorted({*level, *seen}),
+        "floor": float(through.probability),
+        "statuses": [str(status) for status in through.statuses],
+    }
+    most = 4 * width
+    while True:
+        try:
+            rows = speaker.rows(question, most=most, **asked)
+        except CutShort as short:
+            return Level(cut=str(short))
+        best: dict[int, Step] = {}
+        for node, source, id, kind, status, probability, relation in rows:
+            named = Relation(relation) if relation else None
+            step = Step(node, source, id, EdgeKind(kind), EdgeStatus(status), probability, named)
+            best.setdefault(node, step)
+        if len(best) >= width or len(rows) < most:
+            return Level(tuple(best.values())[:width])
+        most *= 8
 
 
 class _Link(NamedTuple):

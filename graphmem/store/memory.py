@@ -7,7 +7,7 @@ made for the one question, and it keeps the seam honest: what both can't promise
 from __future__ import annotations
 
 import threading
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from math import prod
 
 from graphmem.graph import EdgeStatus, NodeType, Relation
@@ -26,9 +26,12 @@ from graphmem.store.port import (
     GraphModule,
     GraphNode,
     GraphObservation,
+    Level,
     Mark,
     Reached,
+    Step,
     Surroundings,
+    Through,
     Towards,
     Walk,
     Ways,
@@ -105,6 +108,21 @@ class MemoryStore:
             ]
         found.sort(key=lambda item: (-item.probability, item.edge))
         return Surroundings(tuple(found[:limit]), more_neighbours(limit) if len(found) > limit else None)
+
+    def onwards(self, level: Sequence[int], seen: Collection[int], through: Through, width: int = 5) -> Level:
+        """See `GraphStore.onwards`."""
+        with self._lock:
+            content = self._look()
+            met = {*level, *seen}
+            steps = sorted(
+                (step for node in dict.fromkeys(level) for step in content.steps(node, through)),
+                key=lambda step: (-step.probability, step.edge, step.source),
+            )
+        best: dict[int, Step] = {}
+        for step in steps:
+            if step.node not in met:
+                best.setdefault(step.node, step)
+        return Level(tuple(best.values())[:width])
 
     def ways(self, start: int, end: int, at_most: int = 3) -> Ways:
         """See `GraphStore.ways`."""
@@ -251,6 +269,18 @@ class _Content:
                 elif towards is Towards.DEPENDENTS and arc.target == node:
                     yield Arc(node, arc.source, arc.edge)
 
+    def steps(self, node: int, through: Through) -> Iterator[Step]:
+        """Yield the steps that may be taken from a node."""
+        for edge, other in self.links(node, through.statuses):
+            held = self.nodes[other]
+            if (
+                held.alive
+                and held.type in through.types
+                and edge.probability >= through.probability
+                and _leads(edge, node, through.towards)
+            ):
+                yield Step(other, node, edge.id, edge.kind, edge.status, edge.probability, edge.relation)
+
     def ways(self, start: int, end: int) -> Iterator[tuple[GraphEdge, ...]]:
         """Yield every way of up to three open edges."""
         last: dict[int, list[GraphEdge]] = {}
@@ -264,6 +294,14 @@ class _Content:
             for second, far in self.links(near):
                 if far not in (start, end):
                     yield from ((first, second, third) for third in last.get(far, ()))
+
+
+def _leads(edge: GraphEdge, node: int, towards: Towards | None) -> bool:
+    """Return whether an edge may be taken from this end; one that is no confirmed relation always may."""
+    arcs = arcs_of(edge)
+    if towards is None or not arcs:
+        return True
+    return any((arc.source if towards is Towards.DEPENDENCIES else arc.target) == node for arc in arcs)
 
 
 def _check_ends(thing: str, ends: Sequence[int], known: Container[int]) -> None:

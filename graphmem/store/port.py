@@ -7,7 +7,7 @@ looked at by itself. No engine's shape may leak through this seam.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -17,6 +17,7 @@ from graphmem.graph import Direction, EdgeKind, EdgeStatus, NodeType, Relation
 
 MAX_DEPTH = 3
 TIMEOUT_MS = 250
+OPEN_STATUSES: tuple[EdgeStatus, ...] = (EdgeStatus.CANDIDATE, EdgeStatus.CONFIRMED)
 
 
 class GraphFault(GraphMemError):
@@ -154,6 +155,42 @@ class Surroundings:
     cut: str | None = None
 
 
+class Through(NamedTuple):
+    """Which edges a step may take, and what it may come to.
+
+    Edges of these `statuses` and of at least this `probability`, to living nodes of these `types`. With
+    `towards` a confirmed relation is taken in that direction only; edges without one go both ways.
+    """
+
+    types: tuple[NodeType, ...] = (NodeType.FILE, NodeType.CONCEPT, NodeType.CONTRACT)
+    statuses: tuple[EdgeStatus, ...] = OPEN_STATUSES
+    probability: float = 0.0
+    towards: Towards | None = None
+
+
+class Step(NamedTuple):
+    """A node that a step came to, from `source` over an edge."""
+
+    node: int
+    source: int
+    edge: str
+    kind: EdgeKind
+    status: EdgeStatus
+    probability: float
+    relation: Relation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What a step came to, the most probable first, then by edge id; `cut` as in `Walk`.
+
+    That there is more than was asked for is no cut.
+    """
+
+    steps: tuple[Step, ...] = ()
+    cut: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Ways:
     """Ways from one node to another, shortest first, then strongest: each the ids of its edges in order."""
@@ -170,9 +207,6 @@ class GraphCounts:
     edges: int = 0
     observations: int = 0
     modules: int = 0
-
-
-OPEN_STATUSES: tuple[EdgeStatus, ...] = (EdgeStatus.CANDIDATE, EdgeStatus.CONFIRMED)
 
 
 class GraphStore(Protocol):
@@ -212,6 +246,12 @@ class GraphStore(Protocol):
         self, node: int, statuses: Sequence[EdgeStatus] = OPEN_STATUSES, limit: int = 200
     ) -> Surroundings:
         """Return direct neighbours over edges of these statuses, both directions."""
+
+    def onwards(self, level: Sequence[int], seen: Collection[int], through: Through, width: int = 5) -> Level:
+        """Go one step further from these nodes, to at most `width` that are neither among them nor `seen`.
+
+        Each node is come to once: over its most probable edge, of equal ones that of the smallest id.
+        """
 
     def ways(self, start: int, end: int, at_most: int = 3) -> Ways:
         """Return the shortest and strongest ways of up to three candidate or confirmed edges.

@@ -21,12 +21,18 @@ from graphmem.store.port import (
     GraphObservation,
     GraphStore,
     Mark,
+    Through,
     Towards,
 )
 
 NUMBERS = range(12)
 TYPES = [*[NodeType.FILE] * 7, NodeType.CONCEPT, NodeType.CONCEPT, NodeType.CONTRACT, *[NodeType.FEATURE] * 2]
 MODULES = ("m0", "m1", "m2")
+THROUGH = (
+    Through(),
+    Through((NodeType.FILE,), probability=0.3, towards=Towards.DEPENDENTS),
+    Through((NodeType.CONCEPT, NodeType.FEATURE), (EdgeStatus.CONFIRMED,), towards=Towards.DEPENDENCIES),
+)
 
 numbers = st.sampled_from(NUMBERS)
 some_numbers = st.lists(numbers, max_size=4, unique=True).map(tuple)
@@ -105,6 +111,10 @@ def answers(store: GraphStore) -> Iterator[tuple[str, object]]:
         for towards in Towards:
             for limit in (2, 200):
                 yield f"{towards} {node} {limit}", store.walk(node, towards, limit=limit)
+    for level, seen in (((0,), ()), ((1, 8), (0, 2)), ((3, 4, 9, 99), NUMBERS[5:])):
+        for through in THROUGH:
+            for width in (1, 20):
+                yield f"onwards {level} {through} {width}", store.onwards(level, seen, through, width)
     for node in NUMBERS:
         for other in (0, 3, 7, 11):
             yield f"ways {node} {other}", store.ways(node, other)
