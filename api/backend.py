@@ -12,6 +12,7 @@ from typing import Protocol, Self
 
 from api.backend_graph import GraphBackend
 from api.backend_graph import Shape as Shape
+from api.backend_keeping import KeepingBackend
 
 Progress = Callable[[int, int | None], None]
 
@@ -73,6 +74,10 @@ class Backend(Protocol):
     @property
     def graph(self) -> GraphBackend:
         """The questions about the graph."""
+
+    @property
+    def keeping(self) -> KeepingBackend:
+        """What is kept and let go."""
 
     def __enter__(self) -> Self: ...
 

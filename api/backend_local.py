@@ -22,6 +22,7 @@ from api.backend import (
     Shape,
 )
 from api.backend_graph_local import LocalGraph
+from api.backend_keeping_local import LocalKeeping
 from api.schemas_capture import CaptureOut
 from graphmem import Memory
 from graphmem.instant import from_iso
@@ -35,6 +36,7 @@ class LocalBackend:
         self._memory = memory
         self.where = f"the files in {memory.home.path}"
         self.graph = LocalGraph(memory)
+        self.keeping = LocalKeeping(memory)
 
     def __enter__(self) -> Self:
         return self
@@ -84,7 +86,7 @@ class LocalBackend:
 
     def observation(self, project: str, id: str) -> Shape:
         """Return one observation."""
-        return _plain(schemas.ObservationOut.of(self._memory.project(project).observation(id)))
+        return self.keeping.observation(project, id)
 
     def sessions(self, project: str, limit: int, cursor: str | None) -> Shape:
         """Return a page of sessions, most recent first."""

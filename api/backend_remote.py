@@ -18,6 +18,7 @@ from api.backend import (
     Shape,
 )
 from api.backend_graph_remote import RemoteGraph
+from api.backend_keeping_remote import RemoteKeeping
 from api.option_types import text_argument
 from api.service_client import ServiceClient, project_route
 from graphmem.errors import NotFoundError
@@ -32,6 +33,7 @@ class RemoteBackend:
         self._client = ServiceClient(port, token)
         self.where = f"the service at {self._client.url}"
         self.graph = RemoteGraph(self._client)
+        self.keeping = RemoteKeeping(self._client)
 
     def __enter__(self) -> Self:
         return self
@@ -82,7 +84,7 @@ class RemoteBackend:
 
     def observation(self, project: str, id: str) -> Shape:
         """Return one observation."""
-        return self._client.get(project_route(project, "observations", id))
+        return self.keeping.observation(project, id)
 
     def sessions(self, project: str, limit: int, cursor: str | None) -> Shape:
         """Return a page of sessions, most recent first."""

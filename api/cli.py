@@ -51,6 +51,7 @@ COMMANDS = {
     "observations": "cli_lists",
     "sessions": "cli_lists",
     "stats": "cli_lists",
+    "keep": "cli_keeping",
     "evaluate": "cli_evaluate",
     "serve": "cli_service",
     "stop": "cli_service",

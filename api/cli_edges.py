@@ -34,10 +34,10 @@ _RELATION = click.Choice(Relation, case_sensitive=False)
 as_of_option = click.option(
     "--as-of", type=INSTANT, metavar="TIME", help="Answer from what was known then (ISO 8601)."
 )
-_note_option = click.option(
+note_option = click.option(
     "--note", type=TEXT, default="", metavar="TEXT", help="Why, for whoever looks later."
 )
-_by_option = click.option("--by", type=TEXT, metavar="NAME", help="Who says so; default: your login name.")
+by_option = click.option("--by", type=TEXT, metavar="NAME", help="Who says so; default: your login name.")
 
 
 @click.command(
@@ -162,7 +162,7 @@ def _titles(backend: Backend, project: str, edge: Shape) -> dict[str, tuple[str,
 
 def _verdict_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add what every verdict takes: the edges, a note, who says so, and the shared options."""
-    decorated = _note_option(_by_option(common_options(pass_invocation(command))))
+    decorated = note_option(by_option(common_options(pass_invocation(command))))
     return click.argument("edges", type=TEXT, nargs=-1, required=True, metavar="EDGE...")(decorated)
 
 
@@ -248,8 +248,8 @@ def _judge(invocation: Invocation, edges: tuple[str, ...], said: Decision, note:
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
 @click.option("--relation", type=_RELATION, required=True, help="What FROM is to TO.")
-@_note_option
-@_by_option
+@note_option
+@by_option
 @common_options
 @pass_invocation
 def declare_command(

@@ -110,8 +110,13 @@ def _show_observation(screen: Screen, item: Shape) -> None:
     if item["concepts"]:
         screen.heading("About")
         screen.line(", ".join(item["concepts"]), indent=2)
+    if item["verdicts"]:
+        screen.heading("Verdicts")
+        for said in item["verdicts"]:
+            words = "kept" if said["verdict"] == "confirm" else "taken back"
+            screen.entry(minute(said["at"]), f"{words} by {said['by'] or 'somebody'}", one_line(said["note"]))
     screen.gap()
-    screen.line((f"id {item['id']}", "dim"))
+    screen.line((f"id {item['id']}", "dim"), ("  kept", "dim") if item["confirmed"] else "")
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""Owns the routes that take, list, show and forget observations.
+"""Owns the routes that take, list, show, judge and forget observations.
 
 It is not validation: what an observation may hold is decided by `graphmem.capture.intake`.
 """
@@ -13,7 +13,8 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from api.answers import BODY, answer, json_body, problems
-from api.bodies import MOST_OBSERVATIONS, is_json, media_type, parse_json, read_body, unsupported
+from api.bodies import MOST_OBSERVATIONS, is_json, media_type, parse_json, read_body, read_shape, unsupported
+from api.bodies_retention import ObservationVerdictIn
 from api.observation_xml import read_observations
 from api.parameters import (
     DEFAULT_LIMIT,
@@ -28,7 +29,8 @@ from api.parameters import (
     project_of,
 )
 from api.problems import ProblemKind, RefusedError
-from api.schemas import ObservationOut, ObservationPageOut, ReceiptOut
+from api.schemas import ObservationPageOut, ReceiptOut
+from api.schemas_retention import JudgedObservationOut
 from graphmem import Project
 from graphmem.capture.intake import ObservationIn
 from graphmem.model import ObservationFilter, Receipt
@@ -155,13 +157,39 @@ def list_observations(
 @router.get(
     "/{id:path}",
     summary="Show one observation",
-    response_model=ObservationOut,
+    response_model=JudgedObservationOut,
     dependencies=PRESENT_ONLY,
     responses=problems(ProblemKind.NOT_HONOURED, ProblemKind.NOT_FOUND),
 )
 def show(memory: MemoryHere, project: Slug, id: ObservationId) -> Response:
-    """Return the observation with this id, whole."""
-    return answer(ObservationOut.of(project_of(memory, project).observation(id)))
+    """Return the observation with this id, whole, with the verdicts on it."""
+    return answer(_judged(project_of(memory, project), id))
+
+
+@router.post(
+    "/{id:path}/verdict",
+    summary="Judge an observation",
+    response_model=JudgedObservationOut,
+    dependencies=PRESENT_ONLY,
+    responses=problems(
+        *BODY, ProblemKind.NOT_HONOURED, ProblemKind.NOT_FOUND, ProblemKind.CONFLICT, ProblemKind.STORAGE
+    ),
+    openapi_extra=json_body(ObservationVerdictIn),
+)
+async def judge(request: Request, memory: MemoryHere, project: Slug, id: ObservationId) -> Response:
+    """Confirm that the observation holds, or take that back; confirming twice is no change."""
+    body = await read_shape(request, ObservationVerdictIn)
+
+    def store() -> JudgedObservationOut:
+        found = project_of(memory, project)
+        found.keeping.judge([body.saying(id)])
+        return _judged(found, id)
+
+    return answer(await run_in_threadpool(store))
+
+
+def _judged(project: Project, id: str) -> JudgedObservationOut:
+    return JudgedObservationOut.of_judged(project.observation(id), project.keeping.said(id))
 
 
 @router.delete(

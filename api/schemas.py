@@ -109,6 +109,7 @@ class ObservationOut(Shape):
     notes: list[str]
     turn: str = ""
     provisional: bool = False
+    confirmed: bool = False
 
 
 class ObservationPageOut(Shape):
@@ -394,7 +395,4 @@ class ImportReportOut(Shape):
 
 
 def _left_out(pair: object) -> object:
-    if isinstance(pair, tuple):
-        reason, count = pair
-        return {"reason": reason, "count": count}
-    return pair
+    return dict(zip(("reason", "count"), pair, strict=True)) if isinstance(pair, tuple) else pair

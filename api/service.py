@@ -43,6 +43,7 @@ from api import (
 from api.answers import component_schemas, problems
 from api.bodies import CaptureIn, ImpactIn, ImportIn, ProjectIn, QueryIn
 from api.bodies_graph import DeclarationIn, VerdictIn, VerdictOnIn
+from api.bodies_retention import ObservationVerdictIn
 from api.doorkeeper import Doorkeeper
 from api.guard import OPEN_BY_CODE, OPEN_TO_ALL, Guard
 from api.imports import Imports
@@ -77,6 +78,7 @@ _INCOMING = (
     VerdictIn,
     VerdictOnIn,
     DeclarationIn,
+    ObservationVerdictIn,
 )
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # An address may hold a whole task's text: 64 KiB, three times that when it is escaped.

@@ -298,15 +298,14 @@ class Captured:
         return HelpCounts(given, size, opened, changed, helped, missed)
 
 
-def erase(connection: sqlite3.Connection, session: str | None, paths: Iterable[str]) -> None:
-    """Forget the open turn of a session, if one is given, and all notes about or naming these paths."""
-    if session is not None:
-        connection.execute("DELETE FROM open_turn WHERE session = ?", (session,))
-    for path in paths:
-        connection.execute("DELETE FROM note_named WHERE path = ?", (path,))
-        about = "SELECT number FROM note WHERE path = ?"
-        connection.execute(f"DELETE FROM note_named WHERE note IN ({about})", (path,))
-        connection.execute("DELETE FROM note WHERE path = ?", (path,))
+def erase(connection: sqlite3.Connection, sessions: Iterable[str], paths: Iterable[str]) -> None:
+    """Forget the open turns of these sessions, and all notes about or naming these paths."""
+    connection.executemany("DELETE FROM open_turn WHERE session = ?", [(session,) for session in sessions])
+    names = [(path,) for path in paths]
+    connection.executemany("DELETE FROM note_named WHERE path = ?", names)
+    about = "SELECT number FROM note WHERE path = ?"
+    connection.executemany(f"DELETE FROM note_named WHERE note IN ({about})", names)
+    connection.executemany("DELETE FROM note WHERE path = ?", names)
 
 
 def _hash(key: str) -> int:

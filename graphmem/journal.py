@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from graphmem import confirmations
 from graphmem.captured import MIGRATION, Captured, erase
+from graphmem.confirmations import Confirmations, erase_verdicts
 from graphmem.database import Database, Durability, chunked
 from graphmem.entries import Entries, Stored, put_sightings
 from graphmem.errors import NotFoundError
@@ -57,6 +59,7 @@ MIGRATIONS = (
     CREATE TABLE checkpoint (name TEXT PRIMARY KEY, at REAL NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
     """,
     MIGRATION,
+    confirmations.MIGRATION,
 )
 _CHUNK = 500
 
@@ -90,6 +93,8 @@ class Head(NamedTuple):
 class Journal:
     """The journal of one project; `ledger` is the graph's part of it, `captured` that of live capture.
 
+    `confirmations` are verdicts on observations.
+
     Raises:
         StorageError: newer version, damage, disk full, not writable.
     """
@@ -98,6 +103,7 @@ class Journal:
         self._database = Database(path, MIGRATIONS, Durability.FULL)
         self.ledger = Ledger(self._database)
         self.captured = Captured(self._database)
+        self.confirmations = Confirmations(self._database)
 
     def append(
         self,
@@ -125,28 +131,40 @@ class Journal:
         return outcome
 
     def forget(self, id: str, at: float, unseen: Iterable[str] = ()) -> None:
-        """Erase an observation and leave a tombstone, so that the same id is a duplicate from now on.
+        """Erase an observation and leave a tombstone; see `forget_all`."""
+        self.forget_all((id,), at, unseen)
+
+    def forget_all(self, ids: Sequence[str], at: float, unseen: Iterable[str] = ()) -> None:
+        """Erase observations, all or none, and leave tombstones: their ids are duplicates from now on.
 
         Args:
-            id: the observation's.
+            ids: the observations', each once.
             at: epoch seconds.
-            unseen: paths that only this observation named; that they were seen on the disk, and notes about
+            unseen: paths that only these observations named; that they were seen on the disk, and notes about
                 them, are erased too. With a provisional one goes what is kept of its session's open turn.
 
         Raises:
             NotFoundError: there is no such observation, or it is forgotten already.
         """
         with self._database.write() as connection:
-            row = connection.execute(
-                "SELECT seq, at, body FROM observation WHERE id = ? AND body IS NOT NULL", (id,)
-            ).fetchone()
-            if row is None:
-                raise unknown_observation(id)
-            gone, paths = decode(id, *row[1:]), list(unseen)
-            connection.execute("UPDATE observation SET body = NULL WHERE seq = ?", row[:1])
-            connection.execute("INSERT INTO removal (seq, at) VALUES (?, ?)", (row[0], at))
+            rows = chunked(
+                connection,
+                "SELECT id, seq, at, body FROM observation WHERE body IS NOT NULL AND id IN ({})",
+                ids,
+            )
+            missing = set(ids) - {row[0] for row in rows}
+            if missing:
+                raise unknown_observation(min(missing))
+            numbers = [row[1] for row in sorted(rows, key=lambda row: int(row[1]))]
+            gone, paths = [decode(id, when, body) for id, _, when, body in rows], list(unseen)
+            keys = [(seq,) for seq in numbers]
+            connection.executemany("UPDATE observation SET body = NULL WHERE seq = ?", keys)
+            connection.executemany(
+                "INSERT INTO removal (seq, at) VALUES (?, ?)", [(seq, at) for seq in numbers]
+            )
+            erase_verdicts(connection, numbers)
             put_sightings(connection, at, [], paths)
-            erase(connection, gone.session if gone.provisional else None, paths)
+            erase(connection, {each.session for each in gone if each.provisional}, paths)
         self._database.empty_log()
 
     def get(self, id: str) -> Observation:

@@ -86,7 +86,7 @@ class Observation:
     a former name created anew, which is in `files_added` too.
     `reference` is the source's own name of it, such as a commit's hash. `turn` is the same for all parts of
     one prompt's work, which count as one. A `provisional` one is still being worked on: it is told anew,
-    under the same id, until it is final.
+    under the same id, until it is final. `confirmed` is filled in on reading: somebody said that it holds.
     """
 
     id: str
@@ -110,6 +110,7 @@ class Observation:
     notes: tuple[str, ...] = ()
     turn: str = ""
     provisional: bool = False
+    confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,13 +37,13 @@ from graphmem.project_advice import ProjectAdvice
 from graphmem.project_capture import ProjectCapture
 from graphmem.project_code import ProjectCode
 from graphmem.project_graph import ProjectGraph
+from graphmem.project_keeping import ProjectKeeping
 from graphmem.recall import listing, survey
 from graphmem.recall.impact import impact, unfinished
 from graphmem.recall.search import search
 from graphmem.recall.surroundings import Question
 from graphmem.record import storable
 from graphmem.task_words import task_words
-from graphmem.workspace import named_paths
 
 _BUSY_FOR = 600.0
 _SWITCHES = 1_000
@@ -60,6 +60,7 @@ class Project:
         # Asked at every event of every session; only this process can change it.
         self._switches: dict[str | None, bool] = {}
         self.capture = ProjectCapture(self._access)
+        self.keeping = ProjectKeeping(self._access, self.capture)
         self.advice = ProjectAdvice(self._access)
 
     def close(self, *, only_if_idle: bool = False) -> bool:
@@ -106,19 +107,7 @@ class Project:
         Raises:
             NotFoundError: there is none with that id.
         """
-        key = storable(id)
-        with self._access.use() as files:
-            observation = files.journal.get(key)
-            named = named_paths(observation)
-            with files.follower.view() as view:
-                unseen = [path for path in named if view.uses(path) <= 1]
-            with self.capture.forgetting(key):
-                files.journal.forget(key, self._access.clock(), unseen)
-            files.follower.notify()
-            files.follower.wait(_BUSY_FOR)
-            files.curator.wipe()
-            files.follower.wipe()
-            files.code.forget(unseen)
+        self.keeping.forget((id,))
 
     def captures(self, session: str | None = None) -> bool:
         """Return whether work is recorded here: the project's, and the session's where one is named."""
@@ -276,8 +265,7 @@ class Project:
         Raises:
             NotFoundError: there is none with that id.
         """
-        with self._access.use() as files:
-            return files.journal.get(storable(id))
+        return self.keeping.observation(id)
 
     def sessions(self, limit: int = 20, cursor: str | None = None) -> SessionPage:
         """Return a page of sessions, the latest first."""

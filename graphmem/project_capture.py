@@ -11,7 +11,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -79,13 +79,13 @@ class ProjectCapture:
             return files.journal.captured.redactions()
 
     @contextmanager
-    def forgetting(self, id: str) -> Iterator[None]:
-        """Let nothing be taken while an observation is erased: it must not come back with what is on its way.
+    def forgetting(self, ids: Collection[str]) -> Iterator[None]:
+        """Let nothing be taken while observations are erased: none must come back with what is on its way.
 
-        If it is the part being worked on, that begins anew, as the next part.
+        If one is the part being worked on, that begins anew, as the next part.
         """
         with self._lock, self._access.use() as files:
-            gone = [(name, turn) for name, turn in self._opened(files).items() if _is_told_as(turn, id)]
+            gone = [(name, turn) for name, turn in self._opened(files).items() if _is_told_as(turn, ids)]
             try:
                 yield
             finally:
@@ -188,9 +188,9 @@ class ProjectCapture:
         return time.monotonic() - self._told_at.get(session, float("-inf")) >= PROVISIONAL_EVERY
 
 
-def _is_told_as(turn: OpenTurn, id: str) -> bool:
+def _is_told_as(turn: OpenTurn, ids: Collection[str]) -> bool:
     draft = current(turn)
-    return draft is not None and draft.item["id"] == id
+    return draft is not None and draft.item["id"] in ids
 
 
 def _encoded(turn: OpenTurn | None) -> str | None:

@@ -17,6 +17,7 @@ INCOMING = {
     "/v1/projects": "ProjectIn",
     "/v1/projects/{project}/capture": "CaptureIn",
     "/v1/projects/{project}/observations": "ObservationIn",
+    "/v1/projects/{project}/observations/{id}/verdict": "ObservationVerdictIn",
     "/v1/projects/{project}/impact": "ImpactIn",
     "/v1/projects/{project}/query": "QueryIn",
     "/v1/projects/{project}/imports": "ImportIn",

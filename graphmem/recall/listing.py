@@ -6,6 +6,7 @@ It is not search by words (that is `search`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 from graphmem.concepts import canonical
@@ -45,7 +46,10 @@ def observations(
     ).fetchall()
     shown = rows[:limit]
     found = journal.numbered(row[0] for row in shown)
-    items = tuple(found[row[0]] for row in shown if row[0] in found)
+    kept = journal.confirmations.confirmed(where.as_of)
+    items = tuple(
+        replace(found[seq], confirmed=True) if seq in kept else found[seq] for seq, _ in shown if seq in found
+    )
     more = len(rows) > limit
     return ObservationPage(items, encode_cursor(shown[-1][1], shown[-1][0]) if more else None)
 
