@@ -6,12 +6,24 @@ It is not the rest of the seam (`api.backend`). Every answer is the HTTP shape a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from graphmem.confirmations import Saying
+    from graphmem.question import PieceKind
 
 Shape = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PruneQuestion:
+    """What to prune by; without limits by the settings of whoever answers."""
+
+    days: Mapping[PieceKind, float] | None = None
+    max_bytes: int | None = None
+    dry_run: bool = True
 
 
 class KeepingBackend(Protocol):
@@ -22,3 +34,9 @@ class KeepingBackend(Protocol):
 
     def judge(self, project: str, saying: Saying) -> Shape:
         """Store a verdict on an observation and return it; NotFoundError, ConflictError."""
+
+    def forget(self, project: str, id: str) -> None:
+        """Forget an observation everywhere; NotFoundError."""
+
+    def prune(self, project: str, question: PruneQuestion) -> Shape:
+        """Return what the rules let go, and let it go where it is no dry run: a `RetentionOut`."""

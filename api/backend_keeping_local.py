@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from api.backend_keeping import Shape
-from api.schemas_retention import JudgedObservationOut
+from api.backend_keeping import PruneQuestion, Shape
+from api.schemas_retention import JudgedObservationOut, RetentionOut
+from graphmem.retention_rules import Rules
 
 if TYPE_CHECKING:
     from graphmem import Memory
@@ -31,3 +32,14 @@ class LocalKeeping:
         """Store a verdict on an observation and return it."""
         self._memory.project(project).keeping.judge([saying])
         return self.observation(project, saying.id)
+
+    def forget(self, project: str, id: str) -> None:
+        """Forget an observation everywhere."""
+        self._memory.project(project).forget(id)
+
+    def prune(self, project: str, question: PruneQuestion) -> Shape:
+        """Return what the rules let go, and let it go where it is no dry run."""
+        given = question.days is not None or question.max_bytes is not None
+        rules = Rules(question.days or {}, question.max_bytes) if given else None
+        found = self._memory.project(project).keeping.prune(rules, dry_run=question.dry_run)
+        return RetentionOut.of_pruned(found).model_dump(mode="json")

@@ -52,6 +52,8 @@ COMMANDS = {
     "sessions": "cli_lists",
     "stats": "cli_lists",
     "keep": "cli_keeping",
+    "forget": "cli_keeping",
+    "prune": "cli_keeping",
     "evaluate": "cli_evaluate",
     "serve": "cli_service",
     "stop": "cli_service",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from api.backend import Backend
 from graphmem.errors import HomeError
 from graphmem.home import Home, LockHolder
+from graphmem.retention_rules import Rules
 
 HANDSHAKE_SECONDS = 0.3
 # With one holder. While holders change, others are served: many commands at once must not fail each other.
@@ -21,10 +22,10 @@ QUEUE_SECONDS = 30.0
 _POLL_SECONDS = 0.05
 
 
-def connect(home: str | os.PathLike[str], ignore: Sequence[str] = ()) -> Backend:
+def connect(home: str | os.PathLike[str], ignore: Sequence[str] = (), rules: Rules | None = None) -> Backend:
     """Return the service of `home` if one runs, else the home's files, once a short-lived holder has left.
 
-    `ignore` are globs of files that get no edges; a service has its own.
+    `ignore` are globs of files that get no edges, `rules` what a pruning takes; a service has its own.
 
     Raises:
         HomeError: another process holds the home and is no service, or the home can't be used.
@@ -43,7 +44,7 @@ def connect(home: str | os.PathLike[str], ignore: Sequence[str] = ()) -> Backend
         impatient = now >= until
         if impatient or holder is None:
             try:
-                return _files(place, ignore)
+                return _files(place, ignore, rules)
             except HomeError:
                 if impatient or place.holder() is None:
                     raise
@@ -63,8 +64,9 @@ def _service(home: Home) -> Backend | None:
     return RemoteBackend(record.port, home.token())
 
 
-def _files(home: Home, ignore: Sequence[str]) -> Backend:
+def _files(home: Home, ignore: Sequence[str], rules: Rules | None) -> Backend:
     from api.backend_local import LocalBackend
     from graphmem import Memory
 
-    return LocalBackend(Memory(home.path, purpose="command line", ignore=ignore))
+    memory = Memory(home.path, purpose="command line", ignore=ignore, rules=rules or Rules())
+    return LocalBackend(memory)

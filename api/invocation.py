@@ -97,7 +97,7 @@ class Invocation:
 
         settings = self.settings()
         settings.apply()
-        return connect(settings.home, settings.ignore)
+        return connect(settings.home, settings.ignore, settings.retention.rules())
 
     def choose(self, backend: Backend) -> ChosenProject:
         """Return the project that `--project` names, or the one around the current folder.

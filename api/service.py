@@ -37,13 +37,14 @@ from api import (
     routes_observations,
     routes_projects,
     routes_query,
+    routes_retention,
     routes_service,
     routes_sessions,
 )
 from api.answers import component_schemas, problems
 from api.bodies import CaptureIn, ImpactIn, ImportIn, ProjectIn, QueryIn
 from api.bodies_graph import DeclarationIn, VerdictIn, VerdictOnIn
-from api.bodies_retention import ObservationVerdictIn
+from api.bodies_retention import ObservationVerdictIn, RetentionIn
 from api.doorkeeper import Doorkeeper
 from api.guard import OPEN_BY_CODE, OPEN_TO_ALL, Guard
 from api.imports import Imports
@@ -79,6 +80,7 @@ _INCOMING = (
     VerdictOnIn,
     DeclarationIn,
     ObservationVerdictIn,
+    RetentionIn,
 )
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # An address may hold a whole task's text: 64 KiB, three times that when it is escaped.
@@ -127,6 +129,7 @@ def create_app(
         routes_sessions,
         routes_impact,
         routes_query,
+        routes_retention,
         routes_imports,
         routes_edges,
         routes_graph,
@@ -248,7 +251,11 @@ def serve(settings: Settings, announce: Callable[[str], None] = lambda sentence:
     sys.setswitchinterval(_SWITCH_SECONDS)
     with (
         Memory(
-            settings.home, purpose="serve", ignore=settings.ignore, max_open=settings.open_graphs
+            settings.home,
+            purpose="serve",
+            ignore=settings.ignore,
+            max_open=settings.open_graphs,
+            rules=settings.retention.rules(),
         ) as memory,
         closing(listen(settings.port)) as listener,
         _log_file(home),

@@ -76,6 +76,13 @@ class ServiceClient:
         with _faults():
             return _answer(self._http.put(route, content=_json(body), headers=_JSON))
 
+    def delete(self, route: str) -> None:
+        """Ask for a DELETE, however long it takes."""
+        with _faults():
+            answer = self._http.delete(route, timeout=_PATIENT)
+            if answer.is_error:
+                raise error_of(answer.status_code, _document(answer.content))
+
     def report(self, route: str, body: object, progress: Progress) -> Shape:
         """Return the report that ends an answer which comes bit by bit, `progress` told on the way."""
         with self.lines(route, body) as lines:

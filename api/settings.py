@@ -9,9 +9,9 @@ from __future__ import annotations
 import getpass
 import os
 from pathlib import Path
-from typing import ClassVar, Self, cast
+from typing import Annotated, ClassVar, Self, cast
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -22,10 +22,32 @@ from pydantic_settings import (
 
 from graphmem.errors import InvalidInputError
 from graphmem.home import default_home
+from graphmem.question import PieceKind
+from graphmem.retention_rules import Rules
 
 DEFAULT_PORT = 7832
 CONFIG_NAME = "config.toml"
 _PREFIX = "GRAPHMEM_"
+
+
+class RetentionSettings(BaseModel):
+    """What `graphmem prune` takes: a project's most bytes, and days by kind; nothing by default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_bytes: int | None = Field(default=None, ge=1)
+    days: dict[PieceKind, Annotated[float, Field(ge=1, le=100_000)]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _checked(self) -> Self:
+        """Refuse a kind that has no limit of age."""
+        if PieceKind.DECISION in self.days:
+            raise ValueError("decisions have no limit of age")
+        return self
+
+    def rules(self) -> Rules:
+        """Return the rules of a pruning."""
+        return Rules(self.days, self.max_bytes)
 
 
 class Settings(BaseSettings):
@@ -46,6 +68,9 @@ class Settings(BaseSettings):
     hold: bool = Field(default=False, description="true or false")
     disabled: bool = Field(default=False, description="true or false")
     ranker: bool = Field(default=True, description="true or false")
+    retention: RetentionSettings = Field(
+        default_factory=RetentionSettings, description="a table of `max_bytes` and days by kind"
+    )
 
     @classmethod
     def load(cls, home: str | os.PathLike[str] | None = None, port: int | None = None) -> Self:

@@ -21,6 +21,7 @@ from graphmem.journal import Journal
 from graphmem.opened import JOURNAL, Opened
 from graphmem.postings import View
 from graphmem.registry import Registry
+from graphmem.retention_rules import Rules
 from graphmem.traffic import Traffic
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ class Ground:
     """What all projects of a memory stand on.
 
     `ignore` are globs of files that get no edges; `rebuilding` is held by the one project that loads a graph.
-    `traffic` tells when questions are being asked.
+    `traffic` tells when questions are being asked, `rules` say what a pruning takes.
     """
 
     home: Home
@@ -42,6 +43,7 @@ class Ground:
     ignore: tuple[str, ...]
     rebuilding: threading.Lock
     traffic: Traffic
+    rules: Rules
 
 
 class Access:
@@ -52,6 +54,7 @@ class Access:
         self.registry = ground.registry
         self.clock = ground.clock
         self.ignore = ground.ignore
+        self.rules = ground.rules
         self.folder = ground.home.project_folder(id)
         self._curation = Curation(id, ground.ignore, ground.rebuilding, ground.traffic)
         self._traffic = ground.traffic

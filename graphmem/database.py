@@ -6,9 +6,10 @@ with a remedy here, so that nobody above reads SQLite's own words.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +22,8 @@ _BUSY_MS = 5_000
 _CACHE_KIB = 16_384
 _DRAIN = 30.0
 _CHUNK = 500
+_INCREMENTAL = 2
+_STEP_PAGES = 1_000
 
 
 class Durability(StrEnum):
@@ -64,6 +67,9 @@ class Database:
         )
         try:
             connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+            if self.path is not None and not (self.path.exists() and self.path.stat().st_size):
+                # An older file is turned round when it first gives something back.
+                connection.execute(f"PRAGMA auto_vacuum={_INCREMENTAL}")
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(f"PRAGMA synchronous={durability}")
             connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
@@ -156,11 +162,50 @@ class Database:
         parts = (self.path, self.path.with_name(self.path.name + "-wal"))
         return sum(part.stat().st_size for part in parts if part.exists())
 
-    def empty_log(self) -> None:
-        """Carry the write-ahead log into the file and cut it to nothing, unless somebody reads just now."""
+    def empty_log(self) -> bool:
+        """Carry the write-ahead log into the file and cut it to nothing; False while somebody reads in it."""
         with self._lock, self._faults():
-            if not self._closed:
-                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            if self._closed:
+                return True
+            # Asked for at once, the cut would wait for a reader, and everybody who writes for that.
+            _, length, carried = self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            if length != carried:
+                return False
+            return not self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+    def give_back(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Give pages that hold nothing back to the disk, a few MiB at a time, so that others write between.
+
+        A file from before this was possible is written anew once, in one go. It ends early when `goes_on`,
+        asked before each step, says so; then False is returned, and what was given back stays so.
+
+        Raises:
+            StorageError: the disk is full, which a step needs a little of; the file is whole all the same.
+        """
+        if self.path is None:
+            return True
+        with self._lock, self._faults():
+            if not self._closed and self._pragma("auto_vacuum") != _INCREMENTAL:
+                if shutil.disk_usage(self.path.parent).free < 3 * self.size_bytes():
+                    raise StorageError(
+                        f"{self.path} can't be made smaller: that takes three times its size for a moment; "
+                        "free some space on its disk and try again."
+                    )
+                self._writer.execute(f"PRAGMA auto_vacuum={_INCREMENTAL}")
+                self._writer.execute("VACUUM")
+        while goes_on():
+            with self._lock, self._faults():
+                if self._closed or not self._pragma("freelist_count"):
+                    break
+                self._writer.execute(f"PRAGMA incremental_vacuum({_STEP_PAGES})").fetchall()
+            self.empty_log()
+        else:
+            return False
+        self.empty_log()
+        return True
+
+    def _pragma(self, name: str) -> int:
+        return int(self._writer.execute(f"PRAGMA {name}").fetchone()[0])
 
     def close(self) -> None:
         """Close every connection, questions under way first; a second call does nothing.

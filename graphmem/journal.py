@@ -8,7 +8,7 @@ keeps its number and is followed by the number of its last telling (`told`).
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -149,16 +149,22 @@ class Journal:
         with self._database.write() as connection:
             rows = chunked(
                 connection,
-                "SELECT id, seq, at, body FROM observation WHERE body IS NOT NULL AND id IN ({})",
+                "SELECT id, seq, at, received_at, told, body FROM observation"
+                " WHERE body IS NOT NULL AND id IN ({})",
                 ids,
             )
+            rows.sort(key=lambda row: int(row[1]))
             missing = set(ids) - {row[0] for row in rows}
             if missing:
                 raise unknown_observation(min(missing))
-            numbers = [row[1] for row in sorted(rows, key=lambda row: int(row[1]))]
-            gone, paths = [decode(id, when, body) for id, _, when, body in rows], list(unseen)
-            keys = [(seq,) for seq in numbers]
-            connection.executemany("UPDATE observation SET body = NULL WHERE seq = ?", keys)
+            numbers = [row[1] for row in rows]
+            gone, paths = [decode(row[0], row[2], row[-1]) for row in rows], list(unseen)
+            # Only what is taken out gives its pages back; a row that shrinks leaves a gap in its own.
+            connection.executemany("DELETE FROM observation WHERE seq = ?", [(seq,) for seq in numbers])
+            connection.executemany(
+                "INSERT INTO observation (id, seq, at, received_at, told) VALUES (?, ?, ?, ?, ?)",
+                [row[:-1] for row in rows],
+            )
             connection.executemany(
                 "INSERT INTO removal (seq, at) VALUES (?, ?)", [(seq, at) for seq in numbers]
             )
@@ -180,6 +186,15 @@ class Journal:
         if row is None:
             raise unknown_observation(id)
         return decode(*row)
+
+    def body_sizes(self) -> dict[int, int]:
+        """Return the bytes of each living observation by its number."""
+        with self._database.read() as connection:
+            return dict(
+                connection.execute(
+                    "SELECT seq, LENGTH(CAST(body AS BLOB)) FROM observation WHERE body IS NOT NULL"
+                ).fetchall()
+            )
 
     def holds(self, id: str) -> bool:
         """Return whether the id is taken, by a forgotten observation too."""
@@ -287,6 +302,10 @@ class Journal:
     def empty_log(self) -> None:
         """Leave nothing of what was replaced or erased in the write-ahead log."""
         self._database.empty_log()
+
+    def give_back(self, goes_on: Callable[[], bool]) -> bool:
+        """Give pages that hold nothing back to the disk; see `Database.give_back`."""
+        return self._database.give_back(goes_on)
 
     def identity(self) -> int:
         """Return the number that tells this journal from every other, drawn at the first call."""

@@ -20,11 +20,13 @@ from graphmem.home import Home, default_home
 from graphmem.model import ProjectInfo
 from graphmem.project import Project
 from graphmem.registry import Registry
+from graphmem.retention_rules import Rules
 from graphmem.traffic import Traffic
 
 __all__ = ["Memory", "Project"]
 
 MAX_OPEN = 16
+NO_RULES = Rules()
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +41,7 @@ class Memory:
         wait: seconds to wait for a process that holds the home.
         ignore: globs, in the manner of gitignore, of files that get no edges.
         max_open: how many projects, and so graphs, are kept open at once.
+        rules: what a pruning takes where it is not told otherwise.
 
     Raises:
         HomeError: not writable, or held by another running process.
@@ -54,6 +57,7 @@ class Memory:
         wait: float = 0.0,
         ignore: Sequence[str] = (),
         max_open: int = MAX_OPEN,
+        rules: Rules = NO_RULES,
     ) -> None:
         self.home = Home(home if home is not None else default_home())
         self.home.prepare()
@@ -63,7 +67,9 @@ class Memory:
         except BaseException:
             self._hold.release()
             raise
-        self._ground = Ground(self.home, self._registry, clock, tuple(ignore), threading.Lock(), Traffic())
+        self._ground = Ground(
+            self.home, self._registry, clock, tuple(ignore), threading.Lock(), Traffic(), rules.checked()
+        )
         self._max_open = max_open
         self._lock = threading.Lock()
         self._projects: dict[str, Project] = {}

@@ -88,7 +88,9 @@ class Project:
         with self._access.use() as files:
             now = self._access.clock()
             taken, rejected = files.judge(items, now)
-            seen, elsewhere = files.workspace.sightings(taken, now)
+            # One that was forgotten must leave nothing when it is sent again.
+            new = [observation for observation in taken if not files.journal.holds(observation.id)]
+            seen, elsewhere = files.workspace.sightings(new, now)
             outcome = files.journal.append(taken, now, sighted=seen, unsighted=elsewhere)
             files.follower.notify()
             files.curator.notice()

@@ -7,22 +7,33 @@ between threads.
 
 from __future__ import annotations
 
+import logging
+import stat
+import threading
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+from graphmem import refreshing
 from graphmem.access import Access
+from graphmem.capture.importing import Progress
 from graphmem.capture.intake import bounded_text
 from graphmem.confirmations import MAX_BY, Said, Saying
-from graphmem.errors import InvalidInputError
+from graphmem.errors import InvalidInputError, StorageError, UnavailableError
 from graphmem.model import Observation
 from graphmem.opened import Opened
 from graphmem.postings import View
 from graphmem.project_capture import ProjectCapture
 from graphmem.record import storable
 from graphmem.redaction import without_secrets
+from graphmem.retention import Pruned, plan
+from graphmem.retention_rules import Rules
 from graphmem.workspace import named_paths
 
 _BUSY_FOR = 600.0
+_BATCH = 2_000
+
+log = logging.getLogger(__name__)
 
 
 class ProjectKeeping:
@@ -31,6 +42,7 @@ class ProjectKeeping:
     def __init__(self, access: Access, capture: ProjectCapture) -> None:
         self._access = access
         self._capture = capture
+        self._one_at_a_time = threading.Lock()
 
     # ---- confirmations --------------------------------------------------------------------------
 
@@ -94,6 +106,89 @@ class ProjectKeeping:
         files.follower.notify()
         files.follower.wait(_BUSY_FOR)
         return unseen
+
+    # ---- pruning --------------------------------------------------------------------------------
+
+    def prune(
+        self,
+        rules: Rules | None = None,
+        *,
+        dry_run: bool = True,
+        progress: Progress | None = None,
+        stop: threading.Event | None = None,
+    ) -> Pruned:
+        """Forget what the rules let go, and give its room back to the disk; a dry run only says what.
+
+        Args:
+            rules: the memory's own if not given.
+            dry_run: change nothing.
+            progress: told `(observations done, observations in all)`.
+            stop: ends it after what is in hand.
+
+        Raises:
+            InvalidInputError: the rules are not usable.
+            UnavailableError: the history is being read anew; nothing is done.
+        """
+        chosen = (self._access.rules if rules is None else rules).checked()
+        if not self._one_at_a_time.acquire(blocking=False):
+            raise UnavailableError("The project is being pruned already; ask again when that has ended.")
+        try:
+            with self._access.use() as files:
+                return self._pruned(files, chosen, dry_run, progress, stop or threading.Event())
+        finally:
+            self._one_at_a_time.release()
+
+    def _pruned(
+        self, files: Opened, rules: Rules, dry_run: bool, progress: Progress | None, stop: threading.Event
+    ) -> Pruned:
+        files.follower.wait(_BUSY_FOR)
+        if files.follower.behind() is not None:
+            raise UnavailableError("The history is being read anew; ask again in a moment.")
+        lacks = refreshing.refreshed(files, refreshing.deadline(_BUSY_FOR))
+        if lacks is not None:  # what speaks for a confirmed edge could not be told
+            raise UnavailableError(f"Nothing is pruned just now: {lacks}.")
+        before = self._size()
+        with files.follower.view() as view:
+            found = plan(view, files.journal, rules, self._access.clock(), before)
+        if dry_run or not found.numbers:
+            return Pruned(found, rules, dry_run, before, max(0, before - found.bytes))
+        unseen: set[str] = set()
+        done = 0
+        while done < len(found.numbers) and not stop.is_set():
+            batch = found.numbers[done : done + _BATCH]
+            # What was forgotten by somebody else meanwhile is gone already.
+            ids = [observation.id for _, observation in files.journal.each(batch)]
+            unseen.update(self._erase(files, ids))
+            done += len(batch)
+            if progress is not None:
+                progress(done, len(found.numbers))
+        self._wipe(files, unseen)
+        remark = self._give_back(files, stop)
+        if done < len(found.numbers):
+            remark = (
+                f"It was stopped after {done} of {len(found.numbers)} observations; prune again to go on."
+            )
+        return Pruned(found, rules, False, before, self._size(), remark)
+
+    def _give_back(self, files: Opened, stop: threading.Event) -> str | None:
+        """Make the files smaller; return what could not be done."""
+        try:
+            given = [
+                keeper.give_back(lambda: not stop.is_set()) for keeper in (files.journal, files.follower)
+            ]
+        except StorageError as fault:
+            log.warning("room could not be given back: %s", fault)
+            return f"What went is forgotten, but its room is not given back yet: {fault}"
+        return None if all(given) else "Not all room is given back yet; prune again to go on."
+
+    def _size(self) -> int:
+        """Return the bytes of the project's files."""
+        total = 0
+        for path in self._access.folder.rglob("*"):
+            with suppress(FileNotFoundError):
+                status = path.lstat()
+                total += status.st_size if stat.S_ISREG(status.st_mode) else 0
+        return total
 
     def _wipe(self, files: Opened, unseen: Collection[str]) -> None:
         """Leave nothing of what was forgotten in what is worked out from the history."""

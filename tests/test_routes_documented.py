@@ -18,6 +18,7 @@ INCOMING = {
     "/v1/projects/{project}/capture": "CaptureIn",
     "/v1/projects/{project}/observations": "ObservationIn",
     "/v1/projects/{project}/observations/{id}/verdict": "ObservationVerdictIn",
+    "/v1/projects/{project}/retention": "RetentionIn",
     "/v1/projects/{project}/impact": "ImpactIn",
     "/v1/projects/{project}/query": "QueryIn",
     "/v1/projects/{project}/imports": "ImportIn",
