@@ -149,6 +149,8 @@ class Landing:
             " ORDER BY at, id",
             turn,
         ).fetchall()
+        if not parts:  # a commit that landed it was told of, and the turn itself has left
+            return None
         _, at, id = parts[-1]
         if at - parts[0][1] > _LONGEST or self._changed(part[0] for part in parts) != files:
             return None
