@@ -13,7 +13,7 @@ from typing import Any
 from rich.text import Text
 
 from api.edge_view import both_names, chance, name_of, show_lack, statement, why_words
-from api.screen import Screen, counted, percent, worded
+from api.screen import Screen, counted, day, percent, worded
 from api.terminal_text import clean, one_line
 
 Shape = Mapping[str, Any]
@@ -130,19 +130,48 @@ _HEALTH = {
         ),
         "confirm them again or retire them: `graphmem retire EDGE`",
     ),
+    "changed_files": (
+        ("file changed much since it was written about", "files changed much since they were written about"),
+        "what is remembered of them may no longer hold",
+    ),
+    "lost_contracts": (
+        ("contract that the code names no more", "contracts that the code names no more"),
+        "",
+    ),
+    "outdated_consumers": (
+        (
+            "file was last seen on a contract that was replaced",
+            "files were last seen on contracts that were replaced",
+        ),
+        "",
+    ),
+    "apart_edges": (
+        (
+            "confirmed edge whose ends change without each other",
+            "confirmed edges whose ends change without each other",
+        ),
+        "retire them, or undo and confirm them anew",
+    ),
+    "off_branch": (
+        ("file is not on the checked-out branch", "files are not on the checked-out branch"),
+        "",
+    ),
 }
 
 
 def show_health(screen: Screen, found: Shape) -> None:
     """Print what deserves a look, with what to do about it."""
     show_lack(screen, found["degraded"])
-    counts = found["counts"]
+    drift = found["drift"] or {"counts": {}, "complete": True}
+    counts = found["counts"] | drift["counts"]
+    if not drift["complete"]:
+        screen.line(("The working tree is too large to look for every contract in it.", "yellow"))
     if not any(counts.values()):
         screen.line(worded("ok"), "  Nothing ails the graph.")
         return
     shown = 0
     for part, ((one, more), remedy) in _HEALTH.items():
-        if not counts[part]:
+        if not counts.get(part):
             continue
         if shown:
             screen.gap()
@@ -150,7 +179,7 @@ def show_health(screen: Screen, found: Shape) -> None:
         screen.line((counted(counts[part], one, more), "bold"))
         if remedy:
             screen.line((remedy, "dim"), indent=2)
-        lines = _trouble(screen, part, found[part])
+        lines = _trouble(screen, part, found[part] if part in found else drift[part])
         for line in lines:
             screen.line(line, indent=2)
         if len(lines) < counts[part]:
@@ -164,7 +193,23 @@ def _trouble(screen: Screen, part: str, items: Sequence[Any]) -> list[str | Text
             return [" -> ".join(one_line(name_of(node)) for node in (*cycle, cycle[0])) for cycle in items]
         case "oversized_modules":
             return [f"{one_line(item['label'])}  {item['id']}" for item in items]
-        case "stale_edges":
+        case "changed_files":
+            return [
+                screen.path(item["node"]["name"], room).append(
+                    f"\n{counted(item['changes'], 'change')} since {day(item['since'])}", "dim"
+                )
+                for item in items
+            ]
+        case "lost_contracts":
+            return [f"{one_line(item['name'])}  last named {day(item['last_seen'])}" for item in items]
+        case "outdated_consumers":
+            return [
+                screen.path(item["node"]["name"], room).append(
+                    f"\n{one_line(item['contract'])}, now {one_line(item['superseded_by'])}", "dim"
+                )
+                for item in items
+            ]
+        case "stale_edges" | "apart_edges":
             return [
                 both_names(screen, edge, room).append(f"\n{clean(edge['reason'] or '')}  {edge['id']}", "dim")
                 for edge in items

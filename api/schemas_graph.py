@@ -227,6 +227,49 @@ class OverviewOut(Shape):
     degraded: str | None
 
 
+class ChangedFileOut(Shape):
+    """A file that changed `changes` times since the last of the `statements` made in work on it."""
+
+    node: NodeOut
+    statements: int
+    changes: int
+    since: Instant
+
+
+class LostContractOut(Shape):
+    """A contract whose text no longer occurs in the working tree."""
+
+    name: str
+    last_seen: Instant
+
+
+class OutdatedConsumerOut(Shape):
+    """A file whose work last named a contract that another took the place of."""
+
+    node: NodeOut
+    contract: str
+    superseded_by: str
+    last_seen: Instant
+
+
+class DriftOut(Shape):
+    """Where memory and code moved apart; `counts` are whole, the lists are cut.
+
+    `apart_edges` are confirmed ones whose ends change without each other, with the `reason`. `off_branch` are
+    files that `branch`, the one checked out, does not hold. `complete` is false when the working tree was not
+    looked through whole.
+    """
+
+    counts: dict[str, int]
+    changed_files: list[ChangedFileOut]
+    lost_contracts: list[LostContractOut]
+    outdated_consumers: list[OutdatedConsumerOut]
+    apart_edges: list[EdgeOut]
+    off_branch: list[NodeOut]
+    branch: str | None
+    complete: bool
+
+
 class HealthOut(Shape):
     """What deserves a look; the lists are cut at `limit`, the counts are not, but cycles at a hundred."""
 
@@ -236,4 +279,5 @@ class HealthOut(Shape):
     orphans: list[NodeOut]
     oversized_modules: list[ModuleRefOut]
     stale_edges: list[EdgeOut]
+    drift: DriftOut | None
     degraded: str | None

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.model import Evidence, FileStatus, SignalScores
 from graphmem.model import ModuleName as ModuleName
+
+if TYPE_CHECKING:
+    from graphmem.drift import Drift
 
 
 class NodeType(StrEnum):
@@ -367,4 +370,5 @@ class Health:
     orphans: tuple[Node, ...] = ()
     oversized_modules: tuple[ModuleName, ...] = ()
     stale_edges: tuple[Edge, ...] = ()
+    drift: Drift | None = None
     degraded: str | None = None

@@ -41,16 +41,17 @@ from graphmem.postings import View
 from graphmem.proposals import adopted
 from graphmem.recall import modules as listed_modules
 from graphmem.recall.dependents import Reach, dependents
+from graphmem.recall.drifting import drift, review_page
 from graphmem.recall.edges import Edges
 from graphmem.recall.health import health
 from graphmem.recall.impact import unfinished
 from graphmem.recall.overview import overview
 from graphmem.recall.past import Past
-from graphmem.recall.queue import edge_page
 from graphmem.recall.ways import link_paths
 from graphmem.record import storable
 from graphmem.store.bounds import checked_depth
 from graphmem.store.port import MAX_DEPTH, GraphStore, Towards
+from graphmem.working_tree import WorkingTree
 
 T = TypeVar("T")
 
@@ -65,6 +66,7 @@ class ProjectGraph:
     def __init__(self, access: Access) -> None:
         self._access = access
         self._past = Past(access.id, access.ignore)
+        self._tree = WorkingTree()
 
     def rest(self) -> None:
         """Let go of what is kept between questions."""
@@ -88,7 +90,7 @@ class ProjectGraph:
             def answer(view: View, files: Opened) -> EdgePage:
                 edges = self._edges(view, files, chosen.as_of)
                 node = None if chosen.node is None else self._find(edges, files, chosen.node)
-                return edge_page(edges, chosen, node, limit, cursor)
+                return review_page(edges, chosen, node, limit, cursor)
 
             return replace(
                 self._access.ask(answer, chosen.as_of, refreshing.left(deadline)), degraded=degraded
@@ -241,11 +243,12 @@ class ProjectGraph:
         return self._with_store(answer)
 
     def health(self, limit: int = 20) -> Health:
-        """Say what deserves a look: dead files, cycles, orphans, oversized modules, stale edges."""
+        """Say what deserves a look: dead files, cycles, orphans, oversized modules, stale edges, drift."""
         check_limit(limit)
 
         def answer(edges: Edges, files: Opened, store: GraphStore | None, away: str | None) -> Health:
-            return replace(health(edges, store, limit), degraded=away)
+            moved = drift(edges, self._tree, files.workspace.folder(), limit)
+            return replace(health(edges, store, limit), drift=moved, degraded=away)
 
         return self._with_store(answer)
 

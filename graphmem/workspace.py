@@ -94,6 +94,10 @@ class Workspace:
             roots = self._roots
         return [root for root in roots if os.path.isabs(root) and os.path.isdir(root)]
 
+    def folder(self) -> str | None:
+        """Return the first of the project's folders that is there now."""
+        return next(iter(self._folders()), None)
+
     def present(self, paths: Collection[str]) -> set[str]:
         """Return those of `paths` that lie under one of the project's folders now."""
         return _lying(paths, self._folders())

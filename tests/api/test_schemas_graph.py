@@ -10,6 +10,7 @@ import pytest
 from api import schemas_graph as shapes
 from api.schemas import ImpactOut, Shape
 from graphmem import graph, model
+from graphmem.drift import ChangedFile, Drift, LostContract, OutdatedConsumer
 from graphmem.graph import NodeType
 
 AT = 1_777_636_800.0
@@ -62,7 +63,11 @@ RECORDS: dict[type[Shape], object] = {
     ),
     shapes.HealthOut: graph.Health(
         graph.HealthCounts(1, 1, 1, 1, 1), (SESSION,), ((TOKEN, SESSION),), (TOKEN,),
-        (graph.ModuleName("m-1", "auth / jwt"),), (EDGE,),
+        (graph.ModuleName("m-1", "auth / jwt"),), (EDGE,), Drift(
+            {"changed_files": 1}, (ChangedFile(TOKEN, 2, 5, 1.0),), (LostContract("POST /login", 2.0),),
+            (OutdatedConsumer(TOKEN, "POST /v1/login", "POST /v2/login", 3.0),), (EDGE,), (SESSION,), "main",
+            complete=False,
+        ),
     ),
 }  # fmt: skip
 OTHER_NAMES = {"source": "from", "target": "to"}
