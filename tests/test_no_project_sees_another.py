@@ -235,6 +235,7 @@ def test_every_route_of_a_project_is_asked_here(service: Any) -> None:
     asked = {(method, route) for method, route, _ in questions("a", "b")}
     written = {("POST", "/observations"), ("POST", "/imports"), ("DELETE", "/observations/{id}"),
                ("POST", "/infer"), ("POST", "/corroboration"), ("POST", "/edges"),
-               ("POST", "/edges/verdicts"), ("POST", "/edges/{id}/verdict")}  # fmt: skip
+               ("POST", "/edges/verdicts"), ("POST", "/edges/{id}/verdict"),
+               ("POST", "/observations/{id}/verdict"), ("POST", "/retention")}  # fmt: skip
     switched = {("GET", "/capture"), ("PUT", "/capture")}
     assert routes == asked | written | switched
