@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -157,13 +157,22 @@ def _contract(view: View, contract: int, own: Mapping[int, float]) -> tuple[Cont
         " WHERE contract = ? AND at <= ? ORDER BY at DESC, seq DESC LIMIT ?",
         (contract, view.as_of, _CONTRACT_OCCASIONS),
     ).fetchall()
-    replaced = next(((row[2], row[1]) for row in rows if row[2] is not None), None)
-    successor = None if replaced is None or _is_back(view, name, *replaced) else replaced[0]
+    replaced = replacement(view, name, ((row[2], row[1]) for row in rows))
+    successor = None if replaced is None else replaced[0]
     # What says that it was replaced has not used it.
     used = [occasion for occasion, _, by in rows if by is None]
     users = _users(view, name, view.concepts(used or [row[0] for row in rows]).values())
     times = [own[occasion] for occasion in used if occasion in own]
     return ContractUse(name, users, rows[0][1], successor), max(times, default=None)
+
+
+def replacement(view: View, name: str, told: Iterable[tuple[str | None, float]]) -> tuple[str, float] | None:
+    """Return what took a contract's place and when, None while it stands.
+
+    `told` are its uses, newest first: what each says took over, and when.
+    """
+    replaced = next(((by, at) for by, at in told if by is not None), None)
+    return None if replaced is None or _is_back(view, name, *replaced) else replaced
 
 
 def _is_back(view: View, name: str, successor: str, since: float) -> bool:
