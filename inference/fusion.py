@@ -8,7 +8,7 @@ a likeness counts by how many deviations it stands above what the question is li
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,18 @@ _TENTATIVE_HALF_LIFE_DAYS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
+class Usual:
+    """How like unrelated texts of a space are to each other, as `aimed` compares them: mean and deviation."""
+
+    mean: float
+    deviation: float
+
+
+UNKNOWN = Usual(0.0, 0.1)
+"""What is usual in a space of which nothing is known: about what small models give."""
+
+
+@dataclass(frozen=True, slots=True)
 class Likeness:
     """What one space says of a question.
 
@@ -45,11 +57,13 @@ class Likeness:
         similarities: of each passage to the question as `aimed` gives it, shape (n,).
         counts: which passages this space speaks for, shape (n,); the others only say what is usual.
             None means all.
+        usual: how like unrelated texts are in this space (see `inference.thresholds`).
     """
 
     keys: Keys
     similarities: Vector
     counts: npt.NDArray[np.bool_] | None = None
+    usual: Usual = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +71,8 @@ class Fused:
     """A piece with its score and the parts of it.
 
     `words` and `meaning` are in deviations and make `score` by `weight`, the share of meaning: score = weight
-    * meaning + (1 - weight) * words - loss.
+    * meaning + (1 - weight) * words - loss. `stands` is how far its likeness stands above that of unrelated
+    texts: it can be compared between questions, which `meaning` can't.
     """
 
     key: int
@@ -66,10 +81,17 @@ class Fused:
     meaning: float
     weight: float
     loss: float = 0.0
+    stands: float = 0.0
 
     def parts(self) -> dict[str, float]:
         """Return the parts by name, as an explanation shows them."""
-        return {"words": self.words, "meaning": self.meaning, "weight": self.weight, "age": -self.loss}
+        return {
+            "words": self.words,
+            "meaning": self.meaning,
+            "weight": self.weight,
+            "age": -self.loss,
+            "stands": self.stands,
+        }
 
 
 def aimed(question: Vector, usual: Vector, passages: int) -> Vector:
@@ -105,21 +127,22 @@ def fused(words: Mapping[int, float], spaces: Sequence[Likeness], *, literal: bo
         spaces: what each space of vectors says; none where there is no model.
         literal: whether the question holds a digit or an identifier.
     """
-    nearest: dict[int, float] = {}
+    nearest: dict[int, tuple[float, float]] = {}
     for space in spaces:
-        for key, value in _nearest(space, words):
-            nearest[key] = max(value, nearest.get(key, value))
+        for key, *values in _nearest(space, words):
+            nearest[key] = max((values[0], values[1]), nearest.get(key, (values[0], values[1])))
     share = LITERAL if literal else PLAIN
     weight = share if any(space.keys.size for space in spaces) else 0.0
     found = []
     for key in words.keys() | nearest.keys():
-        held, meaning = WORDS * words.get(key, 0.0), nearest.get(key, 0.0)
-        found.append(Fused(key, weight * meaning + (1.0 - weight) * held, held, meaning, weight))
+        held, (meaning, stands) = WORDS * words.get(key, 0.0), nearest.get(key, (0.0, 0.0))
+        score = weight * meaning + (1.0 - weight) * held
+        found.append(Fused(key, score, held, meaning, weight, stands=stands))
     return sorted(found, key=lambda piece: (-piece.score, -piece.key))
 
 
-def _nearest(space: Likeness, words: Mapping[int, float]) -> list[tuple[int, float]]:
-    """Return the deviations of the nearest passages, and of those whose pieces hold words."""
+def _nearest(space: Likeness, words: Mapping[int, float]) -> list[tuple[int, float, float]]:
+    """Return deviations and standing out of the nearest passages, and of those whose pieces hold words."""
     above = deviations(space.similarities)
     chosen = np.arange(above.size) if space.counts is None else np.flatnonzero(space.counts)
     keys, above = space.keys[chosen], above[chosen]
@@ -128,7 +151,8 @@ def _nearest(space: Likeness, words: Mapping[int, float]) -> list[tuple[int, flo
         wanted[np.argpartition(-above, NEAREST)[:NEAREST]] = True
     else:
         wanted[:] = True
-    return list(zip(keys[wanted].tolist(), above[wanted].tolist(), strict=True))
+    out = (space.similarities[chosen][wanted] - space.usual.mean) / max(space.usual.deviation, 1e-6)
+    return list(zip(keys[wanted].tolist(), above[wanted].tolist(), out.tolist(), strict=True))
 
 
 def aged(piece: Fused, days: float, *, tentative: bool = False) -> Fused:
@@ -138,8 +162,7 @@ def aged(piece: Fused, days: float, *, tentative: bool = False) -> Fused:
     """
     half_life = _TENTATIVE_HALF_LIFE_DAYS if tentative else _HALF_LIFE_DAYS
     loss = _AGE_LOSS * (1.0 - 0.5 ** (max(days, 0.0) / half_life)) + tentative * _TENTATIVE_LOSS
-    score = piece.score + piece.loss - loss
-    return Fused(piece.key, score, piece.words, piece.meaning, piece.weight, loss)
+    return replace(piece, score=piece.score + piece.loss - loss, loss=loss)
 
 
 def placed(

@@ -30,7 +30,7 @@ def test_the_parts_make_the_score() -> None:
         for piece in fused({1: 0.5, 7: 0.2}, [space(0.5, 0.1)], literal=literal):
             assert piece.weight == weight
             assert piece.score == pytest.approx(weight * piece.meaning + (1.0 - weight) * piece.words)
-            assert piece.parts().keys() == {"words", "meaning", "weight", "age"}
+            assert piece.parts().keys() == {"words", "meaning", "weight", "age", "stands"}
 
 
 def test_without_a_model_words_are_all_there_is() -> None:
