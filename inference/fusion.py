@@ -114,7 +114,7 @@ def deviations(similarities: Vector) -> npt.NDArray[np.float64]:
     if count == 0:
         return values
     mean = float(values.sum()) / (count + _PRIOR)
-    spread = float(((values - values.mean()) ** 2).sum()) + _PRIOR * _PRIOR_DEVIATION**2
+    spread = float(((values - mean) ** 2).sum()) + _PRIOR * (mean**2 + _PRIOR_DEVIATION**2)
     deviation = float(np.sqrt(spread / (count + _PRIOR)))
     return np.asarray((values - mean) / deviation, dtype=np.float64)
 

@@ -37,6 +37,13 @@ class Thresholds:
     usual: Usual = UNKNOWN
     cutoffs: Mapping[str, float] = field(default_factory=dict)
     pairs: Mapping[str, int] = field(default_factory=dict)
+    common: npt.NDArray[np.floating] | None = field(default=None, compare=False)
+    """The mean of the passages, shape (dimension,), and of how many; None where nothing is known."""
+    passages: int = field(default=0, compare=False)
+
+    def aim(self, question: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+        """Return the question's vector as it is to be compared with the passages of this space."""
+        return question if self.common is None else aimed(question, self.common, self.passages)
 
     def cutoff(self, kind: str) -> float:
         """Return how far a piece of this kind must stand out, in deviations of unrelated texts."""
@@ -71,11 +78,12 @@ def background(vectors: npt.NDArray[np.floating], kinds: Sequence[str], origins:
     sample = np.asarray(vectors, dtype=np.float64)[chosen]
     named = np.array([kinds[place] for place in chosen])
     origin = np.array([origins[place] for place in chosen], dtype=np.int64)
-    likeness = sample @ aimed(sample, sample.mean(axis=0), len(sample)).T
+    common = sample.mean(axis=0)
+    likeness = sample @ aimed(sample, common, count).T
     strange = origin[:, None] != origin[None, :]
     values = likeness[strange]
     if values.size == 0:
-        return Thresholds()
+        return Thresholds(common=common, passages=count)
     share = values.size / (values.size + _WEIGHT_OF_USUAL)
     usual = Usual(
         share * float(values.mean()) + (1.0 - share) * UNKNOWN.mean,
@@ -87,7 +95,7 @@ def background(vectors: npt.NDArray[np.floating], kinds: Sequence[str], origins:
         if of_kind.size:
             cutoffs[kind] = _cutoff((of_kind - usual.mean) / max(usual.deviation, 1e-6))
             pairs[kind] = int(of_kind.size)
-    return Thresholds(usual, cutoffs, pairs)
+    return Thresholds(usual, cutoffs, pairs, common, count)
 
 
 def _cutoff(deviations: npt.NDArray[np.float64]) -> float:

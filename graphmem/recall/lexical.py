@@ -30,7 +30,6 @@ _MOST_ROWS = 20_000
 _COMMON = 0.1
 _FEW = 1_000
 _ALIAS = 0.5
-_COLUMN_WEIGHTS = (2.0, 1.0, 1.0, 0.5)
 _SATURATION = 1.2
 _LENGTH = 0.5
 _USUAL_LENGTH = 300
@@ -177,11 +176,12 @@ def _observations(view: View, terms: Sequence[_Term], where: Filters, at_most: i
     rows = view.connection.execute(query, (expression, *values, at_most))
     texts = chunked(
         view.connection,
-        "SELECT rowid, title, body, concepts, paths FROM text WHERE rowid IN ({})",
+        "SELECT rowid, title, title || ' ' || body || ' ' || concepts || ' ' || paths FROM text"
+        " WHERE rowid IN ({})",
         [seq for (seq,) in rows],
     )
     keys = [(seq, OBSERVATION_ORD) for seq, *_ in texts]
-    return _scored(keys, [columns for _, *columns in texts], terms)
+    return _scored(keys, [f"{title} {rest}" for _, title, rest in texts], terms)
 
 
 def _facts(view: View, terms: Sequence[_Term], where: Filters, at_most: int) -> list[LexicalHit]:
@@ -206,26 +206,24 @@ def _facts(view: View, terms: Sequence[_Term], where: Filters, at_most: int) -> 
         " WHERE fact_text.rowid IN ({})",
         [id for (id,) in rows],
     )
-    return _scored([(seq, ord) for seq, ord, _ in texts], [["", words] for _, _, words in texts], terms)
+    return _scored([(seq, ord) for seq, ord, _ in texts], [words for _, _, words in texts], terms)
 
 
 def _scored(
-    keys: Sequence[tuple[int, int]], texts: Sequence[Sequence[str]], terms: Sequence[_Term]
+    keys: Sequence[tuple[int, int]], texts: Sequence[str], terms: Sequence[_Term]
 ) -> list[LexicalHit]:
-    """Score texts of tokens by BM25 over weighted columns (Robertson and Zaragoza 2009, 3.6)."""
+    """Score texts of tokens by BM25 (Robertson and Zaragoza 2009, 3.1) as shares of the question's weight."""
     whole = sum(term.weight for term in terms if term.asked) or 1.0
     found = []
-    for key, columns in zip(keys, texts, strict=True):
-        padded = [f" {column} " for column in columns]
-        spread = 1.0 - _LENGTH + _LENGTH * sum(map(len, columns)) / _USUAL_LENGTH
+    for key, text in zip(keys, texts, strict=True):
+        padded = f" {text} "
+        spread = _SATURATION * (1.0 - _LENGTH + _LENGTH * len(text) / _USUAL_LENGTH)
         score = held = 0.0
         for term in terms:
-            needle = f" {term.token} "
-            times = sum(
-                weight * text.count(needle) for weight, text in zip(_COLUMN_WEIGHTS, padded, strict=False)
-            )
+            times = padded.count(f" {term.token} ")
             if times:
-                score += term.weight * times * (_SATURATION + 1.0) / (times + _SATURATION * spread)
+                score += term.weight * times * (_SATURATION + 1.0) / (times + spread)
                 held += term.weight if term.asked else 0.0
-        found.append(LexicalHit(*key, score / whole, held / whole))
-    return [hit for hit in found if hit.score > 0.0]
+        if score > 0.0:
+            found.append(LexicalHit(*key, score / whole, held / whole))
+    return found

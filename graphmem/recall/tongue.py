@@ -42,8 +42,8 @@ def is_english(text: str) -> bool:
     if text.isascii():
         return True
     letters = _LETTER.findall(text)
-    beyond = sum(letter > _LATIN_END for letter in letters)
-    marked = sum("\x7f" < letter <= _LATIN_END for letter in letters)
+    beyond = len([letter for letter in letters if letter > _LATIN_END])
+    marked = len([letter for letter in letters if "\x7f" < letter <= _LATIN_END])
     return _FEW_FOREIGN * beyond <= len(letters) and 4 * marked <= len(letters) + 4
 
 

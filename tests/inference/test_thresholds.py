@@ -60,6 +60,14 @@ def test_what_all_texts_share_does_not_raise_the_background() -> None:
     assert abs(crowded.usual.mean - plain.usual.mean) < 0.05
 
 
+def test_a_question_is_aimed_past_what_the_passages_share() -> None:
+    crowded = vectors(400, shared=1.0)
+    thresholds = background(crowded, ["fact"] * 400, range(400))
+    question = crowded[0]
+    assert float((crowded @ thresholds.aim(question)).mean()) < 0.1 < float((crowded @ question).mean())
+    assert Thresholds().aim(question) is question
+
+
 def test_kinds_whose_texts_are_alike_ask_for_more() -> None:
     loose, tight = vectors(200), vectors(200, shared=0.5)
     kinds = ["history"] * 200 + ["preference"] * 200
