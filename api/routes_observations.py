@@ -122,8 +122,9 @@ def _waited(project: Project, wait: Wait | None) -> list[str]:
     notes = []
     if not project.wait_visible(VISIBLE_SECONDS):
         notes.append(f"stored, but not yet visible to questions after {VISIBLE_SECONDS:.0f} s")
-    if wait == "vectors":
-        notes.append("this version keeps no vectors: waited until visible")
+    if wait == "vectors" and not project.wait_vectors(VISIBLE_SECONDS):
+        why = project.vectors_behind() or "there is no model that makes vectors"
+        notes.append(f"stored, but without all vectors: {why}")
     return notes
 
 

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from graphmem.curator import Curation
 from graphmem.database import DamageError
+from graphmem.embedding.filling import Filling
 from graphmem.errors import InvalidInputError, StorageError
 from graphmem.follower import PATIENCE
 from graphmem.home import Home
@@ -34,7 +35,7 @@ class Ground:
     """What all projects of a memory stand on.
 
     `ignore` are globs of files that get no edges; `rebuilding` is held by the one project that loads a graph.
-    `traffic` tells when questions are being asked, `rules` say what a pruning takes.
+    `traffic` tells when questions are being asked, `rules` say what a pruning takes. `filling` makes vectors.
     """
 
     home: Home
@@ -44,6 +45,7 @@ class Ground:
     rebuilding: threading.Lock
     traffic: Traffic
     rules: Rules
+    filling: Filling
 
 
 class Access:
@@ -58,6 +60,7 @@ class Access:
         self.folder = ground.home.project_folder(id)
         self._curation = Curation(id, ground.ignore, ground.rebuilding, ground.traffic)
         self._traffic = ground.traffic
+        self._filling = ground.filling
         self._opened = opened
         self._lock = threading.Lock()
         self._files: Opened | None = None
@@ -76,7 +79,7 @@ class Access:
                 raise StorageError("The memory is closed; open it again.")
             fresh = self._files is None
             if self._files is None:
-                self._files = Opened.open(self.folder, self._curation, self.registry)
+                self._files = Opened.open(self.folder, self._curation, self.registry, self._filling)
             files = self._files
             self._users += 1
         try:

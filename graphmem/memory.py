@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from types import TracebackType
 
 from graphmem.access import Ground
+from graphmem.embedding.filling import Filling, Models
 from graphmem.errors import StorageError
 from graphmem.home import Home, default_home
 from graphmem.model import ProjectInfo
@@ -42,6 +43,7 @@ class Memory:
         ignore: globs, in the manner of gitignore, of files that get no edges.
         max_open: how many projects, and so graphs, are kept open at once.
         rules: what a pruning takes where it is not told otherwise.
+        embedders: the models that make vectors; without any, questions are answered by words.
 
     Raises:
         HomeError: not writable, or held by another running process.
@@ -58,6 +60,7 @@ class Memory:
         ignore: Sequence[str] = (),
         max_open: int = MAX_OPEN,
         rules: Rules = NO_RULES,
+        embedders: Models | None = None,
     ) -> None:
         self.home = Home(home if home is not None else default_home())
         self.home.prepare()
@@ -67,8 +70,17 @@ class Memory:
         except BaseException:
             self._hold.release()
             raise
+        traffic = Traffic()
+        self._filling = Filling(embedders, traffic)
         self._ground = Ground(
-            self.home, self._registry, clock, tuple(ignore), threading.Lock(), Traffic(), rules.checked()
+            self.home,
+            self._registry,
+            clock,
+            tuple(ignore),
+            threading.Lock(),
+            traffic,
+            rules.checked(),
+            self._filling,
         )
         self._max_open = max_open
         self._lock = threading.Lock()
@@ -93,6 +105,7 @@ class Memory:
         with ExitStack() as last:
             last.callback(self._hold.release)
             last.callback(self._registry.close)
+            last.callback(self._filling.close)
             for project in projects:
                 last.callback(project.end)
 

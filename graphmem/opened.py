@@ -1,4 +1,4 @@
-"""Owns what of one project is open: journal, follower, graph, what was read of its code, names on the disk.
+"""Owns what of one project is open: journal, follower, graph, vectors, what was read of its code, names.
 
 It is not the project (that is `project`), which opens these at the first use and may close them in between.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 from graphmem.capture.intake import Intake
 from graphmem.code_store import CodeStore
 from graphmem.curator import Curation, Curator
+from graphmem.embedding.filling import Filling, ProjectVectors
 from graphmem.errors import StorageError
 from graphmem.follower import Follower
 from graphmem.journal import Journal
@@ -35,10 +36,13 @@ class Opened:
     workspace: Workspace
     curator: Curator
     code: CodeStore
+    vectors: ProjectVectors
 
     @classmethod
-    def open(cls, folder: Path, curation: Curation, registry: Registry) -> Opened:
+    def open(cls, folder: Path, curation: Curation, registry: Registry, filling: Filling) -> Opened:
         """Open, and make where they are missing, the files of the project that `curation` names.
+
+        `filling` sees to its vectors.
 
         Raises:
             StorageError: newer version, damage, disk full, not writable.
@@ -57,7 +61,8 @@ class Opened:
             raise
         workspace = Workspace(curation.project, registry, journal, follower)
         curator = Curator(journal, follower, folder, curation)
-        return cls(journal, follower, workspace, curator, CodeStore(folder))
+        vectors = filling.add(folder, journal, follower)
+        return cls(journal, follower, workspace, curator, CodeStore(folder), vectors)
 
     def judge(
         self, items: Sequence[Mapping[str, object] | Observation], now: float
@@ -84,3 +89,4 @@ class Opened:
             last.callback(self.code.close)
             last.callback(self.follower.close)
             last.callback(self.curator.close)
+            last.callback(self.vectors.close)

@@ -94,6 +94,7 @@ class Project:
             outcome = files.journal.append(taken, now, sighted=seen, unsighted=elsewhere)
             files.follower.notify()
             files.curator.notice()
+            files.vectors.notice()
         accepted = outcome.count(Stored.INSERTED)
         return Receipt(
             accepted=accepted,
@@ -134,11 +135,22 @@ class Project:
         with self._access.use() as files:
             return files.follower.wait(timeout)
 
+    def wait_vectors(self, timeout: float = 30.0) -> bool:
+        """Wait until what is stored now has its vectors; False when that takes longer or can't be."""
+        with self._access.use() as files:
+            return files.vectors.wait(timeout)
+
+    def vectors_behind(self) -> str | None:
+        """Return what answers lack of vectors, as part of a sentence; None when they lack nothing."""
+        with self._access.use() as files:
+            return files.vectors.behind()
+
     def rebuild(self) -> None:
         """Build the derived file anew from the journal."""
         with self._access.use() as files:
             files.follower.rebuild()
             files.follower.wait(_BUSY_FOR)
+            files.vectors.notice()
 
     def import_git(
         self,
@@ -192,6 +204,7 @@ class Project:
             seen = files.workspace.new_sightings(self._access.ask(lambda view, _: survey.living_paths(view)))
             files.journal.append((), self._access.clock(), sighted=seen)
             files.curator.notice(hurry=True)
+            files.vectors.notice()
         return report
 
     # ---- questions ------------------------------------------------------------------------------

@@ -183,6 +183,7 @@ class ProjectCapture:
         if observations:
             files.follower.notify()
             files.curator.notice()
+            files.vectors.notice()
 
     def _may_tell(self, session: str) -> bool:
         return time.monotonic() - self._told_at.get(session, float("-inf")) >= PROVISIONAL_EVERY

@@ -192,6 +192,7 @@ class ProjectKeeping:
 
     def _wipe(self, files: Opened, unseen: Collection[str]) -> None:
         """Leave nothing of what was forgotten in what is worked out from the history."""
+        files.vectors.wipe()
         files.curator.wipe()
         files.follower.wipe()
         files.code.forget(unseen)

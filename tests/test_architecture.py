@@ -29,6 +29,10 @@ HOMES_OF_LIBRARIES = {
     "numpy": {
         "inference/*",
         "graphmem/calibration.py",
+        "graphmem/embedding/held.py",
+        "graphmem/embedding/port.py",
+        "graphmem/embedding/store.py",
+        "graphmem/embedding/vector_file.py",
         "graphmem/ranking_model.py",
         "graphmem/recall/predictor.py",
     },
@@ -53,6 +57,7 @@ HOMES_OF_LIBRARIES = {
 # The only modules that read settings from the environment; everything else is told.
 COMPOSITION_ROOTS = {
     "graphmem/home.py",
+    "graphmem/embedding/filling.py",
     "graphmem/hook_program.py",
     "api/settings.py",
     "api/entry.py",
@@ -62,6 +67,7 @@ COMPOSITION_ROOTS = {
 BOUNDARIES_INSIDE = {
     "graphmem/follower.py",
     "graphmem/curator.py",
+    "graphmem/embedding/filling.py",
     "graphmem/hook_program.py",
     "graphmem/recorder.py",
 }

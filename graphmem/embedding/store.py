@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from graphmem.database import DamageError, Database, Durability, NewerFormatError, chunked
 from graphmem.derived import set_aside
-from graphmem.embedding.held import Held, Key, Scored
+from graphmem.embedding.held import Held, Key
 from graphmem.embedding.port import Space, Tongue, Vectors
 from graphmem.embedding.vector_file import VectorFile
 
@@ -164,7 +164,7 @@ class VectorStore:
             self._spaces = self._known()
 
     def told(self, space: Space) -> dict[Key, tuple[int, bool]]:
-        """Return, by (seq, ord), the telling each vector of a space was made from, and whether it is English."""
+        """Return, by (seq, ord), the telling each vector was made from, and whether it is English."""
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT seq, ord, told, english FROM slot WHERE space = ?", (self._spaces[space.key].id,)
@@ -229,14 +229,14 @@ class VectorStore:
         with self._lock:
             self._take_out(self._spaces[space.key], keys)
 
-    def keep_only(self, numbers: Collection[int]) -> None:
-        """Leave nothing of observations but of these, in any space, the log, or files that were set aside."""
-        living = set(numbers)
+    def forget(self, numbers: Collection[int]) -> None:
+        """Leave nothing of these observations in any space, in the log, or in files that were set aside."""
+        gone = set(numbers)
         with self._lock:
             for known in self._spaces.values():
-                gone = [key for key in self.told(known.space) if key[0] not in living]
-                if gone:
-                    self._take_out(known, gone)
+                keys = [key for key in self.told(known.space) if key[0] in gone]
+                if keys:
+                    self._take_out(known, keys)
             self._database.empty_log()
             for path in self._folder.glob("vectors*.damaged"):
                 path.unlink()
@@ -293,15 +293,9 @@ class VectorStore:
         found = [
             (held.scored(np.asarray(question[space], np.float32)), place) for held, space, place in blocks
         ]
-        scored = [Scored(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))]
-        scored += [each for each, _ in found]
-        places = [np.full(len(each.seqs), place, np.int8) for each, place in found]
-        return Similar(
-            np.concatenate([each.seqs for each in scored]),
-            np.concatenate([each.ords for each in scored]),
-            np.concatenate([each.scores for each in scored]),
-            np.concatenate([np.zeros(0, np.int8), *places]),
-        )
+        answers = [Similar(*scored, np.full(len(scored.seqs), place, np.int8)) for scored, place in found]
+        columns = zip(nothing(), *answers, strict=True)
+        return Similar(*(np.concatenate(column) for column in columns))
 
     def _block(self, known: _Known, english: bool) -> Held:
         """Return the vectors in memory, read from the disk if need be; what is torn is dropped."""
@@ -355,3 +349,10 @@ class VectorStore:
         with self._lock:
             self._held.clear()
             self._database.close()
+
+
+def nothing() -> Similar:
+    """Return the answer that holds no passage."""
+    return Similar(
+        np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.int8)
+    )
