@@ -35,6 +35,7 @@ from graphmem.graph import (
     Overview,
 )
 from graphmem.graph_content import numbering
+from graphmem.graph_lending import Lending
 from graphmem.identity import PathResolver
 from graphmem.opened import Opened
 from graphmem.postings import View
@@ -67,6 +68,8 @@ class ProjectGraph:
         self._access = access
         self._past = Past(access.id, access.ignore)
         self._tree = WorkingTree()
+        self.lending = Lending(access, self._past)
+        """Lends the graph to questions in words, which may not wait for it."""
 
     def rest(self) -> None:
         """Let go of what is kept between questions."""

@@ -47,7 +47,7 @@ def modules_for(view: View, text: str, limit: int = 5) -> tuple[FoundNode, ...]:
     ]
     if any(row[0] for row in scored):
         scored = [row for row in scored if row[0]]
-    scored.sort(key=lambda row: (-row[0], -row[1], row[2]))
+    scored.sort(key=lambda row: (-row[0], -row[1], row[3], row[2]))
     most = max((row[0] for row in scored), default=0.0)
     return tuple(
         FoundNode(
