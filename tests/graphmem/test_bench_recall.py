@@ -37,7 +37,8 @@ class Letters:
         for row, text in enumerate(texts):
             for token in tokens(text):
                 made[row, sum(map(ord, token)) % 64] += 1.0
-        return made / np.maximum(np.linalg.norm(made, axis=1, keepdims=True), 1.0)
+        lengths = np.linalg.norm(made, axis=1, keepdims=True)
+        return np.asarray(made / np.maximum(lengths, 1.0), np.float32)
 
 
 def test_without_a_model_words_alone_are_measured() -> None:
