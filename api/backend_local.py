@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Self
 
-from api import schemas
+from api import schemas, schemas_stats
 from api.backend import (
     HistorySource,
     ImpactQuestion,
@@ -110,7 +110,7 @@ class LocalBackend:
 
     def stats(self, project: str) -> Shape:
         """Return counts and sizes."""
-        return _plain(schemas.StatsOut.of(self._memory.project(project).stats()))
+        return _plain(schemas_stats.StatsOut.of(self._memory.project(project).stats()))
 
     def captures(self, project: str, session: str | None) -> Shape:
         """Return whether work is recorded."""

@@ -211,7 +211,7 @@ def _show_stats(screen: Screen, found: Shape, slug: str) -> None:
         ("kept out", f"{sum(found['redacted'].values()):,}", ", ".join(found["redacted"])),
         (
             "on disk",
-            size(found["journal_bytes"] + found["derived_bytes"]),
+            size(found["journal_bytes"] + found["derived_bytes"] + found["vectors"]["bytes"]),
             f"{size(found['journal_bytes'])} journal",
         ),
         ("behind", f"{found['behind']:,}", "observations not yet in the answers" if found["behind"] else ""),

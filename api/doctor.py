@@ -176,6 +176,7 @@ def _projects(home: Home) -> Iterator[Check]:
                 yield check
                 if check.outcome is not Outcome.PROBLEM:
                     yield _graph(backend, project, home.project_folder(project["id"]))
+                    yield _vectors(backend, project, home.project_folder(project["id"]))
     except GraphMemError as error:
         yield Check("projects", Outcome.PROBLEM, str(error))
 
@@ -198,6 +199,22 @@ def _project(backend: Backend, project: Shape) -> Check:
     stored = f"{found['observations']:,} observations, {found['files']:,} files"
     off = "; agents' work is not recorded, `graphmem capture on` switches that on again"
     return Check(name, Outcome.OK, stored if is_recorded else stored + off)
+
+
+def _vectors(backend: Backend, project: Shape, folder: Path) -> Check:
+    name = f"vectors {project['slug']}"
+    try:
+        found = backend.stats(project["slug"])["vectors"]
+    except GraphMemError as error:
+        return Check(name, Outcome.PROBLEM, str(error))
+    stored = f"{found['count']:,}, {size(found['bytes'])}"
+    if found["fault"]:
+        remedy = "Questions are answered by words meanwhile; it is tried again by itself."
+        return Check(name, Outcome.WARNING, f"{stored}; {found['fault']}", remedy)
+    behind = f"; {found['behind']:,} passages are still to be read" if found["behind"] else ""
+    aside = any(True for _ in folder.glob("vectors*.damaged"))
+    kept = "; a damaged file was set aside and is filled anew" if aside else ""
+    return Check(name, Outcome.OK, stored + behind + kept)
 
 
 def _graph(backend: Backend, project: Shape, folder: Path) -> Check:

@@ -15,7 +15,8 @@ from api.answers import BODY, answer, json_body, problems
 from api.bodies import ProjectIn, read_shape
 from api.parameters import DEFAULT_LIMIT, PRESENT_ONLY, Cursor, Limit, MemoryHere, Slug, project_of
 from api.problems import ProblemKind
-from api.schemas import ProjectOut, ProjectPageOut, StatsOut
+from api.schemas import ProjectOut, ProjectPageOut
+from api.schemas_stats import StatsOut
 from graphmem.errors import InvalidInputError, NotFoundError
 
 router = APIRouter(prefix="/v1/projects", tags=["projects"], dependencies=PRESENT_ONLY)

@@ -24,6 +24,19 @@ class NoteStats:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorStats:
+    """How many vectors are kept, in how many bytes; `behind` are missing yet, `fault` says why they wait."""
+
+    count: int = 0
+    bytes: int = 0
+    behind: int = 0
+    fault: str | None = None
+
+
+NO_VECTORS = VectorStats()
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectStats:
     """Counts and sizes of one project; sizes in bytes.
 
@@ -48,3 +61,4 @@ class ProjectStats:
     notes: NoteStats = NoteStats()
     tokens_injected: int = 0
     redacted: tuple[tuple[str, int], ...] = ()
+    vectors: VectorStats = NO_VECTORS

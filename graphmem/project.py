@@ -320,7 +320,10 @@ class Project:
         """Return counts and sizes."""
         with self._access.use() as files:
             sizes = survey.Sizes(
-                files.journal.size_bytes(), files.follower.size_bytes(), files.follower.lag()
+                files.journal.size_bytes(),
+                files.follower.size_bytes(),
+                files.follower.lag(),
+                files.vectors.stats(),
             )
         return self._access.ask(lambda view, files: survey.stats(view, sizes, files.journal.captured))
 

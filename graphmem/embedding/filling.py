@@ -17,6 +17,7 @@ from graphmem.embedding.passages import Passage, passages, texts
 from graphmem.embedding.port import Embedder, EmbedderError, Space, Tongue, Vectors
 from graphmem.embedding.store import Placed, Similar, VectorStore, nothing
 from graphmem.errors import GraphMemError, StorageError
+from graphmem.figures import VectorStats
 from graphmem.follower import Follower
 from graphmem.journal import Journal
 from graphmem.recall.tongue import is_english
@@ -175,9 +176,10 @@ class ProjectVectors:
             return self._filling.degraded or self.fault
         return f"vectors are {self._missing:,} passages behind" if self._missing else None
 
-    def lag(self) -> int:
-        """Return how many vectors were missing at the last look."""
-        return self._missing
+    def stats(self) -> VectorStats:
+        """Return counts and sizes as of the last look."""
+        count, size = (0, 0) if self.store is None else (self.store.count(), self.store.size_bytes())
+        return VectorStats(count, size, self._missing, self._filling.degraded or self.fault)
 
     # ---- forgetting and closing -----------------------------------------------------------------
 

@@ -340,10 +340,6 @@ class VectorStore:
             files = sum(known.file.size_bytes() for known in self._spaces.values())
             return files + self._database.size_bytes()
 
-    def was_set_aside(self) -> bool:
-        """Return whether a damaged or foreign file was set aside."""
-        return any(True for _ in self._folder.glob("vectors*.damaged"))
-
     def close(self) -> None:
         """Close the files."""
         with self._lock:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from graphmem.captured import Captured
-from graphmem.figures import NoteStats, ProjectStats
+from graphmem.figures import NO_VECTORS, NoteStats, ProjectStats, VectorStats
 from graphmem.model import Evidence, Link
 from graphmem.postings import View
 from graphmem.recall.predictor import Asker, predict
@@ -27,11 +27,12 @@ Missing = Callable[[Sequence[str]], set[str]]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What only the owner of the files knows: bytes, entries not yet visible."""
+    """What only the owner of the files knows: bytes, entries not yet visible, vectors."""
 
     journal_bytes: int
     derived_bytes: int
     behind: int
+    vectors: VectorStats = NO_VECTORS
 
 
 def stats(view: View, sizes: Sizes, captured: Captured) -> ProjectStats:
@@ -59,6 +60,7 @@ def stats(view: View, sizes: Sizes, captured: Captured) -> ProjectStats:
         behind=sizes.behind,
         notes=NoteStats(told.given, told.opened, told.changed, told.helped, told.missed),
         tokens_injected=-(-told.bytes // _BYTES_A_TOKEN),
+        vectors=sizes.vectors,
         redacted=tuple(sorted(captured.redactions().items())),
     )
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from api import schemas
+from api import schemas, schemas_stats
 from graphmem import figures, model
 
 EVIDENCE = model.Evidence(7, 9, 5, 1_777_636_800.0, ("turn-81",))
@@ -48,7 +48,7 @@ RECORDS = {
         "s1", "mei", "api", "main", 1.0, 2.0, 3, "do it", ("a.ts",), ("done",), ("left",)
     ),
     schemas.SearchResultOut: model.SearchHit("o1", "t", "x", "fact", 1.23456, 2.0, "api"),
-    schemas.StatsOut: figures.ProjectStats(1, 2, 3, 4, 5, 6, None, 2.0, 7, 8, 9, 10, 11, 12),
+    schemas_stats.StatsOut: figures.ProjectStats(1, 2, 3, 4, 5, 6, None, 2.0, 7, 8, 9, 10, 11, 12),
     schemas.ImportReportOut: model.ImportReport("git", "/x", left_out=(("vendored", 3),), remarks=("r",)),
 }  # fmt: skip
 
@@ -79,6 +79,6 @@ def test_times_are_iso_and_figures_have_four_digits() -> None:
     observation = schemas.ObservationOut.of(RECORDS[schemas.ObservationOut]).model_dump(mode="json")
     assert observation["at"] == "2026-05-01T12:00:00.250Z"
     assert observation["renames"] == [{"from": "a", "to": "b"}]
-    assert schemas.StatsOut.of(RECORDS[schemas.StatsOut]).first_at is None
+    assert schemas_stats.StatsOut.of(RECORDS[schemas_stats.StatsOut]).first_at is None
     report = schemas.ImportReportOut.of(RECORDS[schemas.ImportReportOut]).model_dump(mode="json")
     assert report["left_out"] == [{"reason": "vendored", "count": 3}]
