@@ -13,6 +13,7 @@ from graphmem.text import HAN, folded
 
 _LOOKED_AT = 2_000
 _HAN = re.compile(f"[{HAN}]")
+_LITERAL = re.compile(r"[A-Za-z0-9_]*[./_\-][\w./{}\-]*|\b[A-Z][A-Z0-9]+\b", re.ASCII)
 _LETTER = re.compile(r"[A-Za-z]{2,}")
 
 
@@ -94,8 +95,8 @@ _REASON = re.compile(
 
 
 def is_chinese(text: str) -> bool:
-    """Return whether to answer in Chinese: more Chinese characters than words in Latin letters."""
-    cut = text[:_LOOKED_AT]
+    """Return whether to answer in Chinese: more Chinese characters than English words, names left out."""
+    cut = _LITERAL.sub(" ", text[:_LOOKED_AT])
     return len(_HAN.findall(cut)) > len(_LETTER.findall(cut))
 
 

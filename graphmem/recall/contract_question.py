@@ -107,7 +107,7 @@ def named_contracts(view: View, text: str) -> tuple[NamedContract, ...]:
     paths = [name[name.find("/") :] for name in read if "/" in name] + _PATH.findall(cut)
     known = [found for path in dict.fromkeys(paths) for found in _on_path(view, path.rstrip(".:"))]
     known += _labelled(view, cut)
-    if not known and _API.search(cut):
+    if not known and not paths and _API.search(cut):
         known = _by_words(view, cut)
     return _limited(known)
 
