@@ -29,7 +29,7 @@ from graphmem.graph import Direction, EdgeKind, EdgeStatus, NodeType, Relation
 from graphmem.store.kuzu import KuzuStore
 from graphmem.store.port import GraphChange, GraphContent, GraphEdge, GraphNode, Mark, Towards
 
-_HUBS = 20
+HUBS = 20
 _OPEN = 16
 _MIB = 1 << 20
 _PAIR = "CREATE REL TABLE EDGE (FROM File TO File, id STRING, key INT64, source INT64, target INT64, "
@@ -47,14 +47,14 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--stores", type=int, default=200)
     arguments = parser.parse_args()
-    print(f"{arguments.nodes} nodes, {arguments.edges} edges, {_HUBS} hubs of a tenth of the nodes")
+    print(f"{arguments.nodes} nodes, {arguments.edges} edges, {HUBS} hubs of a tenth of the nodes")
     with tempfile.TemporaryDirectory() as folder:
         _many(Path(folder), arguments.stores)
-        edges = list(_edges(arguments.nodes, arguments.edges))
+        edges = list(made_edges(arguments.nodes, arguments.edges))
         bare = _bare_copy(Path(folder, "bare.kuzu"), arguments.nodes, edges)
         store = KuzuStore(Path(folder, "graph.kuzu"))
         began = time.perf_counter()
-        store.load(GraphContent(_nodes(arguments.nodes), iter(edges)), Mark(1, 1, 1))
+        store.load(GraphContent(made_nodes(arguments.nodes), iter(edges)), Mark(1, 1, 1))
         taken = time.perf_counter() - began
         print(f"{'load':28} {taken:8.2f} s   bare copy {bare:.2f} s   ratio {taken / bare:.2f}x", flush=True)
         _questions(store, arguments.nodes, arguments.questions)
@@ -62,16 +62,16 @@ def main() -> None:
         store.close()
 
 
-def _nodes(nodes: int) -> Iterator[GraphNode]:
+def made_nodes(nodes: int) -> Iterator[GraphNode]:
     return (
         GraphNode(4 * number, NodeType.FILE, f"src/part{number % 97}/file{number}.ts")
         for number in range(nodes)
     )
 
 
-def _edges(nodes: int, edges: int) -> Iterator[GraphEdge]:
+def made_edges(nodes: int, edges: int) -> Iterator[GraphEdge]:
     random_of = random.Random(1)
-    hubs = [4 * number for number in range(_HUBS)]
+    hubs = [4 * number for number in range(HUBS)]
     spokes = [(hub, 4 * other) for hub in hubs for other in random_of.sample(range(nodes), nodes // 10)]
     rest = (
         (4 * random_of.randrange(nodes), 4 * random_of.randrange(nodes)) for _ in range(edges - len(spokes))
@@ -97,7 +97,7 @@ def _bare_copy(path: Path, nodes: int, edges: Sequence[GraphEdge]) -> float:
     connection = kuzu.Connection(database, num_threads=2)
     for table in _TABLES:
         connection.execute(table)
-    files = list(_nodes(nodes))
+    files = list(made_nodes(nodes))
     columns = [[node.number for node in files], [node.name for node in files], [True] * nodes]
     connection.execute("COPY File FROM $rows", {"rows": pa.table(columns, names=list("abc"))})
     ids, source, target, kind, status, probability, relation, direction = zip(*edges, strict=True)
@@ -128,8 +128,8 @@ def _bare_copy(path: Path, nodes: int, edges: Sequence[GraphEdge]) -> float:
 
 def _questions(store: KuzuStore, nodes: int, questions: int) -> None:
     random_of = random.Random(2)
-    some = [4 * random_of.randrange(_HUBS, nodes) for _ in range(questions)]
-    hubs = [4 * random_of.randrange(_HUBS) for _ in range(questions // 3)]
+    some = [4 * random_of.randrange(HUBS, nodes) for _ in range(questions)]
+    hubs = [4 * random_of.randrange(HUBS) for _ in range(questions // 3)]
     mixed = some + hubs
     random_of.shuffle(mixed)
     pairs = list(pairwise(mixed))
@@ -181,7 +181,7 @@ def _timed(name: str, asked: Sequence[Any], ask: Callable[[Any], object]) -> Non
 
 
 def _many(folder: Path, stores: int) -> None:
-    content = list(_nodes(300)), list(_edges(300, 2_000))
+    content = list(made_nodes(300)), list(made_edges(300, 2_000))
     before = _resident()
     held: list[KuzuStore] = []
     most = 0.0
