@@ -7,7 +7,7 @@ a likeness counts by how many deviations it stands above what the question is li
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -92,6 +92,33 @@ class Fused:
             "age": -self.loss,
             "stands": self.stands,
         }
+
+
+PLACES = 1 << 20
+"""So many places a group has in a key: key = group * PLACES + place + 1."""
+
+
+def likenesses(
+    groups: npt.NDArray[np.integer],
+    places: npt.NDArray[np.integer],
+    similarities: Vector,
+    spaces: npt.NDArray[np.integer],
+    usual: Mapping[int, Usual],
+    allowed: Collection[int] | None,
+) -> list[Likeness]:
+    """Return passages, each of a group (an observation) and a place in it, apart by space; all shapes (n,).
+
+    `usual` is by space, `allowed` the groups that may be found, None for all; the others only say what is
+    usual.
+    """
+    keys = groups.astype(np.int64) * PLACES + places + 1
+    counts = None if allowed is None else np.isin(groups, np.fromiter(allowed, np.int64, len(allowed)))
+    found = []
+    for space in np.unique(spaces).tolist():
+        here = spaces == space
+        mine = None if counts is None else counts[here]
+        found.append(Likeness(keys[here], similarities[here], mine, usual.get(space, UNKNOWN)))
+    return found
 
 
 def aimed(question: Vector, usual: Vector, passages: int) -> Vector:

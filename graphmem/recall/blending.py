@@ -6,26 +6,22 @@ the number of their observation and their place in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-import numpy as np
+from collections.abc import Mapping
 
 from graphmem.embedding.store import Similar
 from graphmem.recall.lexical import Lexical
 from graphmem.recall.tongue import has_identifier
-from inference.fusion import UNKNOWN, Fused, Likeness, Usual, fused
-
-_PLACES = 1 << 20
+from inference.fusion import PLACES, Fused, Usual, fused, likenesses
 
 
 def key_of(seq: int, ord: int) -> int:
     """Return one number for a piece: the larger, the later it was told."""
-    return seq * _PLACES + ord + 1
+    return seq * PLACES + ord + 1
 
 
 def piece_of(key: int) -> tuple[int, int]:
     """Return the observation's number and the place in it that a key stands for."""
-    seq, place = divmod(key, _PLACES)
+    seq, place = divmod(key, PLACES)
     return seq, place - 1
 
 
@@ -45,27 +41,6 @@ def blended(
         usual: by space (as in `similar.space`), how like unrelated texts are there.
         allowed: the observations that pass the filters, None for all.
     """
-    spaces = [] if similar is None else _spaces(similar, usual or {}, allowed)
+    spaces = [] if similar is None else likenesses(*similar, usual or {}, allowed)
     held = {key_of(hit.seq, hit.ord): hit.score for hit in words.hits}
     return fused(held, spaces, literal=has_identifier(text))
-
-
-def _spaces(
-    similar: Similar, usual: Mapping[int, Usual], allowed: frozenset[int] | None
-) -> Sequence[Likeness]:
-    keys = similar.seqs.astype(np.int64) * _PLACES + similar.ords + 1
-    passing = None
-    if allowed is not None:
-        passing = np.isin(similar.seqs, np.fromiter(allowed, np.int64, len(allowed)))
-    found = []
-    for space in np.unique(similar.space).tolist():
-        here = similar.space == space
-        found.append(
-            Likeness(
-                keys[here],
-                similar.scores[here],
-                None if passing is None else passing[here],
-                usual.get(space, UNKNOWN),
-            )
-        )
-    return found
