@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from graphmem import Memory, Project
+from graphmem.errors import StorageError
 from graphmem.instant import from_iso
 from graphmem.model import Observation
 from graphmem.postings import View
@@ -19,6 +20,7 @@ from graphmem.question import FoundNode, Question
 from graphmem.recall.asking import QuestionKind
 from graphmem.recall.expansion import Expansion, Hit, ceiling_of, expand
 from graphmem.recall.module_answer import modules_for
+from graphmem.store.port import GraphFault
 
 STORY = Path(__file__).resolve().parents[2] / "fixtures" / "story"
 EXPECTED: dict[str, Any] = json.loads((STORY / "expectations.json").read_text(encoding="utf-8"))
@@ -214,3 +216,44 @@ def test_a_confirmed_relation_is_followed_to_what_depends_on_it(recorded: Callab
         other = expand(made.graph(), view, [], Question("what breaks if b.ts changes"), math.inf)
     assert [(node.name, node.text) for node in found.nodes] == [("b.ts", "depends on a.ts (confirmed)")]
     assert other.nodes == ()
+
+
+def asked(project: Project, text: str) -> tuple[Expansion | None, str | None]:
+    deadline = time.monotonic() + PATIENCE
+    with project._access.use() as files, seen(files, None) as view:
+        return project.graph.lending.ask(
+            view, lambda lent: expand(lent.store, view, [], Question(text), deadline), deadline
+        )
+
+
+def test_a_damaged_graph_is_away_once_and_built_anew(tmp_path: Path) -> None:
+    text = EXPECTED["consequences"]["texts"][0]
+    (tmp_path / "shop").mkdir()
+    with Memory(tmp_path / "home", clock=lambda: ASKED_AT) as memory:
+        project, _ = memory.register(tmp_path / "shop")
+        project.import_jsonl(str(STORY / "observations.jsonl"))
+        assert project.wait_visible()
+
+        def fails(lent: Any) -> Expansion:
+            raise GraphFault("The page 7 can't be read.")
+
+        with project._access.use() as files, seen(files, None) as view:
+            found = project.graph.lending.ask(view, fails, time.monotonic() + PATIENCE)
+        assert found == (None, "the graph is away: The page 7 can't be read.")
+        again, away = asked(project, text)
+        assert away is None and again is not None
+        assert sorted(names(again.nodes)) == EXPECTED["consequences"]["files"]
+    with pytest.raises(StorageError):
+        asked(project, text)
+
+
+def test_a_file_named_like_a_query_is_widened_like_any_other(recorded: Callable[..., Any]) -> None:
+    hostile = "src/'}) DETACH DELETE n --.ts"
+    made = recorded(
+        Observation(id="1", session="s", at=1.0, title="x", files_modified=(hostile, "b.ts")),
+    )
+    made.edge("e", f"file:{hostile}", "file:b.ts")
+    with made.view() as view:
+        found = expand(made.graph(), view, [], Question("what breaks if b.ts changes"), math.inf)
+    assert names(found.nodes) == [hostile]
+    assert found.nodes[0].text == "sometimes changed together with b.ts (possible)"
