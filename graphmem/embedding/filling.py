@@ -174,7 +174,11 @@ class ProjectVectors:
         """Return what answers lack of vectors, as part of a sentence; None when they lack nothing."""
         if self._filling.degraded is not None or self.fault is not None:
             return self._filling.degraded or self.fault
-        return f"vectors are {self._missing:,} passages behind" if self._missing else None
+        if self._missing:
+            return f"vectors are {self._missing:,} passages behind"
+        # Opening a project is the first notice, and tells of nothing new.
+        is_new = self._filling.models() and self.noticed > max(self.done, 1)
+        return "vectors of what was stored last are being made" if is_new else None
 
     def stats(self) -> VectorStats:
         """Return counts and sizes as of the last look."""

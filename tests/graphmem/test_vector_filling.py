@@ -10,7 +10,7 @@ import tempfile
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem import Memory, Project
+from graphmem.captured import Batch
 from graphmem.embedding.passages import passages
 from graphmem.embedding.port import EmbedderError, Space, Tongue, Vectors
+from graphmem.model import Fact, Observation
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -90,6 +92,13 @@ def found(project: Project, text: str) -> dict[tuple[int, int], float]:
     return dict(zip(keys, similar.scores.tolist(), strict=True))
 
 
+def tell(project: Project, observation: Observation) -> None:
+    """Store an observation as live capture does, in the place of what was told under its id before."""
+    with project._access.use() as files:
+        files.journal.captured.settle(Batch(observations=[observation]), observation.at)
+        files.follower.notify()
+
+
 def wanted(project: Project) -> set[tuple[int, int]]:
     return project._access.ask(lambda view, _: {(p.seq, p.ord) for p in passages(view)})
 
@@ -118,6 +127,16 @@ def test_a_forgotten_observation_is_not_in_the_files(
     shop.forget("a")
     assert row not in files_of(memory.home.path)
     assert set(found(shop, "delta")) == {(2, -1)}
+
+
+def test_what_is_still_being_worked_on_waits_until_it_settles(shop: Project, models: TwoModels) -> None:
+    draft = Observation("a", "s1", 1.0, title="alpha draft", provisional=True)
+    tell(shop, draft)
+    assert shop.wait_vectors()
+    assert found(shop, "alpha") == {}
+    tell(shop, replace(draft, title="alpha settled", provisional=False))
+    assert shop.wait_vectors()
+    assert found(shop, "1 alpha settled")[1, -1] > 0.9
 
 
 def test_a_model_that_is_gone_is_named_and_stops_nothing(shop: Project, models: TwoModels) -> None:
@@ -252,8 +271,13 @@ def test_any_order_ends_with_the_passages_of_a_rebuild(steps: list[tuple[str, in
                 known = {each.id for each in shop.observations(limit=200).items}
                 match step:
                     case "tell":
-                        facts = [f"We use {words} always"] if words and flag else []
-                        shop.observe([item(f"o{number}", f"work {words}", facts=facts)])
+                        facts = (Fact(f"We use {words} always"),) if words and flag else ()
+                        tell(
+                            shop,
+                            Observation(
+                                f"o{number}", "s1", 1.0, title=f"work {words}", facts=facts, turn=f"t{number}"
+                            ),
+                        )
                     case "forget" if f"o{number}" in known:
                         shop.forget(f"o{number}")
                     case "restart":
