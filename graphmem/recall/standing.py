@@ -1,4 +1,4 @@
-"""Owns whether what a piece says still holds: current, superseded and by what, tentative, and how well settled.
+"""Owns whether what a piece says still holds: current, superseded and by what, tentative, how well settled.
 
 It is not how a sentence gives something a value (`graphmem.speech`) and not the order of pieces
 (`inference.fusion`). Only a later statement on the same subject and attribute takes an earlier one's place.
