@@ -82,11 +82,21 @@ MIGRATIONS = (
         id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, ord INTEGER NOT NULL, kind TEXT NOT NULL, state TEXT,
         scope TEXT NOT NULL, text TEXT NOT NULL, subject TEXT, attribute TEXT, value TEXT,
         tentative INTEGER NOT NULL, everywhere INTEGER NOT NULL, at REAL NOT NULL, actor TEXT NOT NULL,
-        UNIQUE (seq, ord)
+        same INTEGER NOT NULL, UNIQUE (seq, ord)
     );
+    CREATE INDEX fact_same ON fact (same);
     CREATE INDEX fact_subject ON fact (subject, attribute, at) WHERE subject IS NOT NULL;
     CREATE INDEX fact_everywhere ON fact (at) WHERE everywhere = 1;
     CREATE INDEX fact_task ON fact (at, seq, ord) WHERE kind = 'task';
+    CREATE TABLE statement (
+        id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, ord INTEGER NOT NULL, part INTEGER NOT NULL,
+        subject TEXT, attribute TEXT NOT NULL, value TEXT, old TEXT, old_bare TEXT, reach INTEGER NOT NULL,
+        tentative INTEGER NOT NULL, actor TEXT NOT NULL, at REAL NOT NULL, text TEXT, whole INTEGER NOT NULL,
+        UNIQUE (seq, ord, part)
+    );
+    CREATE INDEX statement_thing ON statement (attribute, subject, at);
+    CREATE INDEX statement_old ON statement (old_bare, at) WHERE old_bare IS NOT NULL;
+    CREATE INDEX statement_open ON statement (at) WHERE subject IS NULL;
     CREATE VIRTUAL TABLE fact_text USING fts5 (words, tokenize = "unicode61 remove_diacritics 0");
     CREATE TABLE named (
         id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (type, name)

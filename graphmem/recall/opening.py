@@ -19,7 +19,7 @@ from graphmem.recall.edges import Edges
 from graphmem.recall.note import quoted
 from graphmem.recall.overview import overview
 from graphmem.recall.packing import packed_tokens
-from graphmem.recall.statements import COLUMNS, JOINED, in_quotes, is_replaced, statements_of
+from graphmem.recall.statements import COLUMNS, JOINED, holding, in_quotes, statements_of
 from graphmem.record import storable
 
 BUDGET = 200
@@ -153,13 +153,14 @@ def _left_open(view: View, journal: Journal, session: _Session) -> list[str]:
     last = journal.numbered([session.last]).get(session.last)
     if last is not None and last.provisional:
         lines.append(f"- unfinished ({where}): {_short(last.intent or last.title)}")
-    found = statements_of(
+    told = statements_of(
         view,
         f"SELECT {COLUMNS} FROM {JOINED} WHERE observation.session = ? AND kind = 'task' AND fact.at <= ?"
         " ORDER BY fact.at DESC, fact.seq DESC, ord LIMIT ?",
         (session.id, view.as_of, _LOOKED_AT),
     )
-    tasks = [said.text for said in found if said.state is not TaskState.DONE and not is_replaced(view, said)]
+    open_tasks = [said for said in told if said.state is not TaskState.DONE]
+    tasks = [said.text for said in holding(view, open_tasks)]
     return lines + [f"- left open ({where}): {_short(task)}" for task in tasks[:_TASKS]]
 
 

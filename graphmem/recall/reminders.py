@@ -15,7 +15,7 @@ from graphmem.postings import View
 from graphmem.recall.likeness import Prompt, prompt_words
 from graphmem.recall.note import quoted
 from graphmem.recall.packing import packed_tokens
-from graphmem.recall.statements import COLUMNS, JOINED, Statement, is_replaced, statements_of
+from graphmem.recall.statements import COLUMNS, JOINED, Statement, holding, statements_of
 from graphmem.text import HAN
 
 BUDGET = 600
@@ -88,11 +88,11 @@ def _everywhere(view: View, prompt: str, actor: str) -> list[Statement]:
         " ORDER BY fact.at DESC, fact.seq DESC, ord LIMIT ?",
         (view.as_of, _LOOKED_AT),
     )
-    holding: dict[str, Statement] = {}
-    for said in found:
-        if len(holding) < _EVERYWHERE and _holds(view, said, prompt, actor):
-            holding.setdefault(said.text.casefold(), said)
-    return list(holding.values())
+    told: dict[str, Statement] = {}
+    for said in holding(view, [said for said in found if _is_for(said, prompt, actor)]):
+        if len(told) < _EVERYWHERE:
+            told.setdefault(said.text.casefold(), said)
+    return list(told.values())
 
 
 def _near(view: View, prompt: str, actor: str) -> list[Statement]:
@@ -109,7 +109,7 @@ def _near(view: View, prompt: str, actor: str) -> list[Statement]:
     )
     near = [(likeness, said) for said in found if (likeness := _likeness(asked, said)) >= FLOOR]
     near.sort(key=lambda pair: (-pair[0], -pair[1].at, pair[1].seq, pair[1].ord))
-    return [said for _, said in near if _holds(view, said, prompt, actor)]
+    return holding(view, [said for _, said in near if _is_for(said, prompt, actor)])
 
 
 def _likeness(asked: Prompt, said: Statement) -> float:
@@ -117,13 +117,11 @@ def _likeness(asked: Prompt, said: Statement) -> float:
     return near * _TENTATIVE if said.tentative else near
 
 
-def _holds(view: View, said: Statement, prompt: str, actor: str) -> bool:
-    """Return whether a statement still holds, for this actor, and is not what the prompt itself says."""
+def _is_for(said: Statement, prompt: str, actor: str) -> bool:
+    """Return whether a statement is anything to this actor, and is not what the prompt itself says."""
     if said.scope is Scope.ACTOR and said.actor != actor:
         return False
-    if said.state is TaskState.DONE or said.text.casefold().rstrip(_STOPS) in prompt.casefold():
-        return False
-    return not is_replaced(view, said)
+    return said.state is not TaskState.DONE and said.text.casefold().rstrip(_STOPS) not in prompt.casefold()
 
 
 # ---- in words -----------------------------------------------------------------------------------

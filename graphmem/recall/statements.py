@@ -1,16 +1,18 @@
-"""Owns the reading of recorded statements from `derived.db`, and whether one still holds.
+"""Owns the reading of recorded statements from `derived.db`, and which of them still hold.
 
-It is not who is told of them (that is `reminders` and `opening`).
+It is not what makes one hold (that is `standing`) nor who is told of them (`reminders` and `opening`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from graphmem.model import FactKind, Scope, TaskState
 from graphmem.postings import View
+from graphmem.question import Standing
 from graphmem.recall.note import quoted
+from graphmem.recall.standing import PieceStanding, standings
 
 _QUOTED_BYTES = 360
 COLUMNS = (
@@ -62,17 +64,11 @@ def statements_of(view: View, query: str, values: tuple[object, ...]) -> Iterato
         )
 
 
-def is_replaced(view: View, said: Statement) -> bool:
-    """Return whether something later gives the same thing a value, or tells of the same task."""
-    if said.kind is FactKind.TASK:
-        same = "kind = 'task' AND (subject = ? OR (subject IS NULL AND text = ?))"
-        values: tuple[object, ...] = (said.subject, said.text)
-    elif said.attribute is not None:
-        same, values = "subject = ? AND attribute = ?", (said.subject, said.attribute)
-    else:
-        return False
-    later = view.connection.execute(
-        f"SELECT 1 FROM fact WHERE {same} AND at <= ? AND (at, seq, ord) > (?, ?, ?) LIMIT 1",
-        (*values, view.as_of, said.at, said.seq, said.ord),
-    )
-    return later.fetchone() is not None
+def holding(view: View, found: Sequence[Statement]) -> list[Statement]:
+    """Return those that still hold, in order: nothing later took their place or said the same again."""
+    stand = standings(view, [(said.seq, said.ord) for said in found])
+    return [said for said in found if _holds(stand.get((said.seq, said.ord)))]
+
+
+def _holds(standing: PieceStanding | None) -> bool:
+    return standing is None or not (standing.standing is Standing.SUPERSEDED or standing.repeated)

@@ -38,10 +38,6 @@ answer caution commit e.g error example failed failure fix feat chore docs refac
 expected actual fyi goal hint idea important info input issue note notes output problem question reason
 reminder result results steps step summary task tip title todo update usage warning context prompt user
 assistant system file files path url see ps edit cause status plan decision rule background
-"" answer caution commit e.g error example failed failure fix feat chore docs refactor style test perf build
-ci expected actual fyi goal hint idea important info input issue note notes output problem question reason
-reminder result results steps step summary task tip title todo update usage warning context prompt user
-assistant system file files path url see ps edit cause status plan decision rule background ""
 """
 _ATTRIBUTES = frozenset(_ATTRIBUTE_WORDS.split())
 _HAN_ATTRIBUTES = _HAN_ATTRIBUTE_WORDS.split()
@@ -57,7 +53,7 @@ _NO_SUBJECT = re.compile(
     r"|[这那它此你他她把将请让被如等当先再若已]",
     re.IGNORECASE,
 )
-_NO_VALUE = re.compile(
+NO_VALUE = re.compile(
     r"(?:not|no|wrong|missing|broken|too|very|being|been|also|same|the|a|an|fine|correct|ok|okay|used|set"
     r"|defined"
     r"|required|needed|important|unclear|still|only|always|never|in|on|at|by|to|for|from|with|what|how|why"
@@ -66,7 +62,7 @@ _NO_VALUE = re.compile(
     r"|different|great|here|there|like|about|something|anything|nothing)\b|[什怎哪谁不没]|多少",
     re.IGNORECASE,
 )
-_TELLING = re.compile(r"[/\\_@#\d]|[A-Z]|\w\.\w|^[`\"'“]|^(?:true|false|null|none|enabled|disabled)$")
+TELLING = re.compile(r"[/\\_@#\d]|[A-Z]|\w\.\w|^[`\"'“]|^(?:true|false|null|none|enabled|disabled)$")
 _NO_USER = re.compile(
     r"(?:\b(?:will|would|should|shall|can|could|may|might|must|to|please|not|never|always|i|you|and|or|now)"
     r"|统一|以后都?|一律|必须|优先|建议|可以|应该|不要|.*把.*)$",
@@ -147,9 +143,9 @@ def assigned(sentence: str) -> Assignment | None:
             return made
     if not _HAN_ANY.search(said) or _HAN_ORDER.match(said):
         return None
-    plain = _HAN_LEAD.sub("", said, count=1) if _HAN_LEAD.match(said) else said
+    led = _HAN_LEAD.sub("", said, count=1) if _HAN_LEAD.match(said) else said
     for pattern in (_HAN_CHANGED, _HAN_USES, _HAN_IS):
-        found = pattern.match(plain)
+        found = pattern.match(led)
         if found is not None and (made := _made(found, pattern)) is not None:
             return made
     return None
@@ -157,19 +153,19 @@ def assigned(sentence: str) -> Assignment | None:
 
 def _made(found: re.Match[str], pattern: re.Pattern[str]) -> Assignment | None:
     name = found["s"].strip(_EDGES)
-    value = _value(found["v"])
-    if not value or not _is_name(name) or len(value.split()) > 8:
+    value = value_of(found["v"])
+    if not value or not is_name(name) or len(value.split()) > 8:
         return None
     if pattern in (_EQUALS, _COLON, _ARROW) and name.casefold().split()[-1] in _LABELS:
         return None
     relation = found.groupdict().get("r")
     if relation is not None:
         return _related(name, relation, value)
-    made = Assignment(*_named(name), value)
+    made = Assignment(*named(name), value)
     return made if _fits(made, name, pattern) else None
 
 
-def _is_name(text: str) -> bool:
+def is_name(text: str) -> bool:
     """Return whether a sentence's beginning can be the name of something that has a value."""
     if not text or len(text.split()) > 7 or _NEGATED.search(text):
         return False
@@ -178,16 +174,16 @@ def _is_name(text: str) -> bool:
 
 def _fits(made: Assignment, name: str, pattern: re.Pattern[str]) -> bool:
     """Return whether the value looks like one, the less the wording says so the more strictly."""
-    telling = bool(_TELLING.search(made.value))
+    telling = bool(TELLING.search(made.value))
     has_attribute = made.attribute != "value"
     if pattern is _REPORTED and len(made.value.split()) > 1 and not _STRONG.match(made.value):
         return False  # what was done to it, not what it is
     if pattern in (_ARROW, _EQUALS, _CHANGED, _HAN_CHANGED, _ACTIVE, _REPORTED):
-        return telling or (has_attribute and not _NO_VALUE.match(made.value))
+        return telling or (has_attribute and not NO_VALUE.match(made.value))
     words = made.value.split()
-    if _NO_VALUE.match(made.value) or _PARTICIPLE.match(made.value):
+    if NO_VALUE.match(made.value) or _PARTICIPLE.match(made.value):
         return False
-    if has_attribute or (_is_attribute(made.subject) and pattern is not _COLON):
+    if has_attribute or (is_attribute(made.subject) and pattern is not _COLON):
         return telling or (len(words) <= 3 and not made.value.endswith("的"))
     strong = bool(_STRONG.match(made.value)) and len(words) <= 4
     return (
@@ -200,10 +196,10 @@ def _fits(made: Assignment, name: str, pattern: re.Pattern[str]) -> bool:
 def _related(name: str, relation: str, value: str) -> Assignment | None:
     if _NO_USER.search(name) or name.casefold().endswith(" we"):
         return None
-    of_project = _plain(name) in ("we", "我们", "项目", "本项目")
-    if not _TELLING.search(value) and not (of_project and len(value.split()) <= 2):
+    of_project = plain(name) in ("we", "我们", "项目", "本项目")
+    if not TELLING.search(value) and not (of_project and len(value.split()) <= 2):
         return None
-    if _NO_VALUE.match(value) and not re.search(r"[A-Z\d/]", value):
+    if NO_VALUE.match(value) and not re.search(r"[A-Z\d/]", value):
         return None
     words = relation.casefold().removeprefix("is ").removeprefix("are ").removeprefix("now ").split()
     attribute = " ".join(
@@ -212,16 +208,17 @@ def _related(name: str, relation: str, value: str) -> Assignment | None:
     if _HAN_ANY.search(relation):
         attribute = _HAN_RELATIONS.get(relation, relation)
     value = re.sub(r"(?<=[^\u4e00-\u9fff])\s?[上里中内]面?$", "", value)
-    return Assignment("project" if of_project else _plain(name), attribute, value)
+    return Assignment("project" if of_project else plain(name), attribute, value)
 
 
-def _value(text: str) -> str:
+def value_of(text: str) -> str:
+    """Return a value without quotes and article, cut where its sentence goes on to something else."""
     cut = _HAN_END.sub("", _TAIL.split(text.strip(), maxsplit=1)[0].strip(_EDGES))
-    named = re.sub(r"^(?:called|named|叫做?|名为)\s?", "", cut)
-    return _ARTICLE.sub("", named, count=1) if _ARTICLE.match(named) else named
+    bare = re.sub(r"^(?:called|named|叫做?|名为)\s?", "", cut)
+    return _ARTICLE.sub("", bare, count=1) if _ARTICLE.match(bare) else bare
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return a name without article and quotes, in folded case."""
     bare = text.strip(_EDGES)
     if _ARTICLE.match(bare):
@@ -229,27 +226,28 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r"[`\"'“”]", "", bare).casefold().split())
 
 
-def _named(name: str) -> tuple[str, str]:
+def named(name: str) -> tuple[str, str]:
     """Return subject and attribute of a name such as `the API base`, `port of the server`, 接口前缀."""
     whole = name.strip(_EDGES)
     for mark in ("'s ", "’s ", "的"):
         owner, _, attribute = whole.rpartition(mark)
         if owner and attribute:
-            return _plain(owner), _plain(attribute)
-    found = _OF.match(_plain(whole))
-    if found is not None and _is_attribute(_plain(found["a"])):
-        return _plain(found["s"]), _plain(found["a"])
-    plain = _plain(whole)
-    first, _, last = plain.rpartition(" ")
-    if first and _is_attribute(last):
+            return plain(owner), plain(attribute)
+    found = _OF.match(plain(whole))
+    if found is not None and is_attribute(plain(found["a"])):
+        return plain(found["s"]), plain(found["a"])
+    bare = plain(whole)
+    first, _, last = bare.rpartition(" ")
+    if first and is_attribute(last):
         return first, last
     for attribute in _HAN_ATTRIBUTES:
-        if plain.endswith(attribute) and len(plain) > len(attribute):
-            return plain.removesuffix(attribute).strip(), attribute
-    return plain, "value"
+        if bare.endswith(attribute) and len(bare) > len(attribute):
+            return bare.removesuffix(attribute).strip(), attribute
+    return bare, "value"
 
 
-def _is_attribute(word: str) -> bool:
+def is_attribute(word: str) -> bool:
+    """Return whether a word, or the last of several, names what things have: a port, a limit, 端口."""
     last = word.split()[-1] if word.split() else ""
     return last in _ATTRIBUTES or stem(last) in _ATTRIBUTES or last in _HAN_ATTRIBUTES
 

@@ -1,0 +1,190 @@
+"""Owns the rows of claimed values in `derived.db`: one for each claim of a fact, a title or a narrative.
+
+It is not what a sentence claims (that is `graphmem.speech.claims`) nor which claim holds
+(`graphmem.recall.standing`). Nobody is told of these rows by themselves; reminders read facts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from graphmem.journal import Entry
+from graphmem.model import FactKind, Observation, Scope, TaskState
+from graphmem.speech.claims import Claim, Reach, claims, is_hinted
+from graphmem.speech.facts import FactReading
+from graphmem.speech.sentences import sentences
+from graphmem.speech.subjects import subject_of, subject_words
+from graphmem.speech.value_shapes import Shape, shaped
+
+OWN_TEXT = -1
+TASK = "task"
+"""The attribute under which a task's state is its value."""
+
+_NARRATIVE = 8_000
+_MOST = 40
+_MOST_CLAIMS = 12
+_FEW_MORE = 2
+_REPORTS = re.compile(
+    r"\b(?:change|move|switch|migrate|increase|decrease|raise|lower|reduce|bump|upgrade|downgrade|extend|shorten|update|set|rename"
+    r"|replace|swap|revert|convert)[sd]?\s.*\b(?:to|with|by)\s|->|→|=>|\b(?:instead\sof|rather\sthan|no\slonger|in\sfavou?r\sof|is\snow)\b"
+    r"|改[为成到用]|换成|换用|不再|代替|替代|取代|迁移?到|切换?到|升级?到|调整?[为到]|重命名",
+    re.IGNORECASE,
+)
+_COMMIT = "git"
+
+
+class Stated(NamedTuple):
+    """A claim of an observation: the fact it stands in (-1 its own text), its place there, and its sentence.
+
+    `whole` is set where the own text says hardly anything else.
+    """
+
+    ord: int
+    part: int
+    claim: Claim
+    text: str
+    actor: str = ""
+    whole: bool = True
+
+
+def insert_statements(
+    connection: sqlite3.Connection, entries: Iterable[Entry], read: Sequence[Sequence[FactReading]]
+) -> None:
+    """Put in what observations claim; `read` are the readings of each one's facts."""
+    rows: list[tuple[object, ...]] = []
+    for entry, readings in zip(entries, read, strict=True):
+        at = entry.observation.at
+        for said in stated(entry.observation, readings):
+            claim = said.claim
+            subject = None if claim.subject is None else " ".join(claim.subject)
+            rows.append(
+                (
+                    entry.seq,
+                    said.ord,
+                    said.part,
+                    subject,
+                    claim.attribute,
+                    claim.value,
+                    claim.old,
+                    None if claim.old is None else bare(claim.old),
+                    claim.reach,
+                    claim.tentative,
+                    said.actor,
+                    at,
+                    said.text if said.ord == OWN_TEXT else None,
+                    said.whole,
+                )
+            )
+    connection.executemany(
+        "INSERT INTO statement (seq, ord, part, subject, attribute, value, old, old_bare, reach, tentative,"
+        " actor, at, text, whole) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        rows,
+    )
+
+
+def remove_statements(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
+    """Take out what observations claim."""
+    connection.executemany("DELETE FROM statement WHERE seq = ?", [(seq,) for seq in numbers])
+
+
+def bare(value: str) -> str:
+    """Return a value as it is found by: a number without its unit, a version without its letter."""
+    found = shaped(value)
+    if found.number is not None:
+        return found.text.split()[0]
+    return found.text.removeprefix("v") if found.shape is Shape.VERSION else found.text
+
+
+def sameness(text: str) -> int:
+    """Return a number that two texts share only if they say the same but for case, spaces and stops."""
+    plain = " ".join(text.casefold().split()).rstrip("。.!！")
+    return int.from_bytes(
+        hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest(), signed=True
+    )
+
+
+def stated(observation: Observation, readings: Sequence[FactReading]) -> list[Stated]:
+    """Return what an observation claims: its title and narrative, then its facts.
+
+    Of a commit only a title that reports a change claims something.
+    """
+    own = _own(observation)
+    found = list(own)
+    before = [said.claim for said in own]
+    for ord, reading in enumerate(readings):
+        actor = observation.actor if reading.scope is Scope.ACTOR else ""
+        made = [_resolved(claim, before, observation.title) for claim in _of_fact(reading)]
+        before += made
+        found += [Stated(ord, part, claim, reading.text, actor) for part, claim in enumerate(made)]
+    return found
+
+
+def _of_fact(reading: FactReading) -> list[Claim]:
+    task = reading.kind is FactKind.TASK
+    found: list[Claim] = []
+    if task:
+        subject = reading.subject or " ".join(reading.text.casefold().split())
+        state = (reading.state or TaskState.OPEN).value
+        found.append(Claim((subject,), TASK, state, reach=Reach.ANY))
+    if not task or reading.state is TaskState.DONE:
+        reports = task or reading.kind is FactKind.DECISION
+        made = claims(reading.text, is_title=reports)
+        found += [claim for claim in made if not task or claim.reach is not Reach.ALIKE]
+    return [claim._replace(tentative=claim.tentative or (reading.tentative and not task)) for claim in found]
+
+
+def _own(observation: Observation) -> list[Stated]:
+    """Return what title and narrative claim."""
+    title = observation.title
+    if observation.source == _COMMIT:
+        made = claims(title, is_title=True) if _REPORTS.search(title) else []
+        sure = [claim for claim in made if claim.reach is not Reach.ALIKE and claim.subject is not None]
+        return [Stated(OWN_TEXT, part, claim, title) for part, claim in enumerate(sure)]
+    body = observation.narrative[:_NARRATIVE]
+    of_title = claims(title, is_title=True) if title and is_hinted(title) else []
+    told: list[tuple[Claim, str]] = [(claim, title) for claim in of_title]
+    others = 0
+    if of_title or is_hinted(body):
+        for sentence in _first(body):
+            made = claims(sentence)
+            others += not made
+            told += [(claim, sentence) for claim in made]
+    own: list[Stated] = []
+    for part, (claim, text) in enumerate(told[:_MOST_CLAIMS]):
+        resolved = _resolved(claim, [said.claim for said in own], title)
+        own.append(Stated(OWN_TEXT, part, resolved, text))
+    whole = _is_whole(title, of_title, own, others)
+    return [said._replace(whole=whole) for said in own]
+
+
+def _first(body: str) -> Iterator[str]:
+    for number, sentence in enumerate(sentences(body)):
+        if number >= _MOST:
+            return
+        yield sentence.text
+
+
+def _is_whole(title: str, of_title: Sequence[Claim], own: Sequence[Stated], others: int) -> bool:
+    """Return whether a text is its claims: the title is one and little else is said, or nothing else is."""
+    if of_title:
+        return others <= _FEW_MORE
+    words = set(subject_words(title))
+    claimed = {word for said in own for word in said.claim.words()}
+    return others == 0 and (not words or 2 * len(words & claimed) >= len(words))
+
+
+def _resolved(claim: Claim, before: Sequence[Claim], title: str) -> Claim:
+    """Return the claim about what was spoken of just before, or the title names, where it doesn't say."""
+    if claim.subject is not None:
+        return claim
+    for earlier in reversed(before):
+        if earlier.subject is not None and earlier.attribute == claim.attribute:
+            return claim._replace(subject=earlier.subject)
+    subject, _ = subject_of(title)
+    if title and len(title.split()) <= 4 and not is_hinted(title) and subject:
+        return claim._replace(subject=subject)
+    return claim
