@@ -15,7 +15,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, C
 
 from graphmem import model
 from graphmem.instant import to_iso
-from graphmem.recall.packing import pack, packed_tokens
+from graphmem.recall.packing import pack_hits, packed_tokens
 
 TEXT_ONLY = "text index only: vectors and graph expansion are not part of this version"
 
@@ -324,7 +324,7 @@ class SearchOut(Shape):
         results = [SearchResultOut.of(hit) for hit in hits]
         if explain:
             results = [item.model_copy(update={"explain": {"text": item.score}}) for item in results]
-        context = pack(hits, budget_tokens)
+        context = pack_hits(hits, budget_tokens)
         return cls(
             results=results,
             context=context,

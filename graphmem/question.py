@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from graphmem.graph import NodeType
+from graphmem.model import Tier
 
 
 class PieceKind(StrEnum):
@@ -127,7 +128,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class FoundNode:
-    """A file, concept, contract or module that answers; `text` is a line on it."""
+    """A file, concept, contract or module that answers; `text` is a line on it.
+
+    `tier` is how sure the links are that brought it in, the weakest of them; None where none had to be
+    inferred: who was seen to use a contract, which modules there are.
+    """
 
     type: NodeType
     ref: str
@@ -138,6 +143,7 @@ class FoundNode:
     parts: Mapping[str, float] = field(default_factory=dict)
     via: tuple[Hop, ...] = ()
     superseded_by: str | None = None
+    tier: Tier | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from graphmem.database import chunked
 from graphmem.edge_rows import EdgeRow
-from graphmem.graph import Direction, Node, NodeName, NodeType
-from graphmem.model import FileStatus
+from graphmem.graph import Direction, EdgeStatus, Node, NodeName, NodeType
+from graphmem.model import FileStatus, Tier
 from graphmem.nodes import NodeTable, number_of, row_of, table_of
 from graphmem.postings import View
 from graphmem.question import FoundNode, Hop, Question
@@ -27,6 +27,7 @@ from graphmem.recall.rows import EdgeRows, TableRows
 from graphmem.references import Missing, References, none_missing
 from graphmem.store.port import MAX_DEPTH, GraphStore, Step, Through, Towards
 from inference.lineage import Change
+from inference.ranking import WARNING_THRESHOLD
 
 WIDTH = 5
 MAX_WIDTH = 20
@@ -82,6 +83,7 @@ class _Reached(NamedTuple):
     hops: int
     step: Step | None
     by_contract: bool
+    tier: Tier | None = None
 
 
 def ceiling_of(question: Question) -> int:
@@ -276,7 +278,17 @@ def _stepped(before: _Reached, step: Step, names: Mapping[int, Node]) -> _Reache
         before.hops + 1,
         step,
         before.by_contract,
+        _tier(before, step),
     )
+
+
+def _tier(before: _Reached, step: Step) -> Tier:
+    """Return how sure a way is: as sure as its weakest link."""
+    if step.status is EdgeStatus.CONFIRMED:
+        sure = Tier.CONFIRMED
+    else:
+        sure = Tier.LIKELY if step.probability >= WARNING_THRESHOLD else Tier.POSSIBLE
+    return max(sure, before.tier or Tier.CONFIRMED, key=list(Tier).index)
 
 
 # ---- what it brings -----------------------------------------------------------------------------
@@ -303,6 +315,7 @@ def _nodes(
             at=None if row is None else row.last_seen,
             parts={"link": item.weight, "hops": float(item.hops)},
             via=item.via,
+            tier=item.tier,
         )
 
 
