@@ -1,11 +1,13 @@
-"""Owns `graphmem evaluate`: how good the alerts would have been on a history, beside the baselines.
+"""Owns `graphmem evaluate`: how good alerts would have been on a history, and how good recall is on a set.
 
-It is not the replay (`graphmem.evaluation`, `inference.replay`) and stores nothing but the report asked for.
+It is not the replay (`graphmem.evaluation`, `inference.replay`), nor how questions are asked
+(`graphmem.recall_evaluation`), and stores nothing but the report asked for.
 """
 
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
@@ -16,7 +18,7 @@ from api.invocation import Decorated, Invocation, common_options, pass_invocatio
 from api.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from graphmem.evaluation import Stage
+    from graphmem.recall_set import Part
 
 
 def evaluation_options(command: Decorated) -> Decorated:
@@ -36,11 +38,16 @@ def evaluation_options(command: Decorated) -> Decorated:
 
 
 @click.group(
-    "evaluate", short_help="Measure the alerts on a history.", epilog="Example: graphmem evaluate git ."
+    "evaluate",
+    short_help="Measure the alerts on a history, or recall on a set of questions.",
+    epilog="Example: graphmem evaluate git .",
 )
 @common_options
 def evaluate_command() -> None:
-    """Replay a history, ask before each change what else changes, and count the right answers."""
+    """Replay a history, ask before each change what else changes, and count the right answers.
+
+    `recall` asks a set of questions whose answers are known.
+    """
 
 
 @evaluate_command.command("git", epilog="Example: graphmem evaluate git . --report alerts.html")
@@ -67,11 +74,58 @@ def evaluate_jsonl(invocation: Invocation, source: str, everything: bool, report
     _evaluate(invocation, "jsonl", source, everything, report)
 
 
+@evaluate_command.command(
+    "recall",
+    short_help="Ask a set of questions with known answers.",
+    epilog="Example: graphmem evaluate recall --controls",
+)
+@click.argument("file", required=False, metavar="[FILE]")
+@click.option(
+    "--part",
+    type=click.Choice(("report", "choose", "all")),
+    default="report",
+    show_default=True,
+    help="Which questions: those to report figures of, those to choose parameters on, or all.",
+)
+@click.option(
+    "--controls", is_flag=True, help="Ask again with supersession off, and all projects in one memory."
+)
+@click.option("--ablation", is_flag=True, help="Ask again without the graph's expansion.")
+@click.option("--verbose", is_flag=True, help="Show each question that failed, with what it was told.")
+@common_options
+@pass_invocation
+def evaluate_recall_set(
+    invocation: Invocation, file: str | None, part: str, controls: bool, ablation: bool, verbose: bool
+) -> None:
+    """Ask the questions of FILE (default: the set that comes with GraphMem) in a memory of their own."""
+    from api.recall_view import plain, show_recall
+    from api.shipped import shipped
+    from graphmem.recall_evaluation import evaluate_recall
+    from graphmem.recall_set import read_set
+
+    invocation.settings().apply()
+    if file is None:
+        location = str(shipped("recall", "graphmem_questions", "questions.jsonl", "or name a set of yours."))
+    else:
+        location = os.path.abspath(os.path.expanduser(file))
+    with Stages() as stages:
+        evaluation = evaluate_recall(
+            read_set(location), part=_part(part), controls=controls, ablation=ablation, progress=stages
+        )
+    invocation.answer(plain(evaluation), lambda screen: show_recall(screen, evaluation, verbose=verbose))
+
+
+def _part(name: str) -> Part | None:
+    from graphmem.recall_set import Part
+
+    return None if name == "all" else Part(name)
+
+
 class Stages:
     """A progress bar for each stage of an evaluation, one after the other."""
 
     def __init__(self) -> None:
-        self._stage: Stage | None = None
+        self._stage: StrEnum | None = None
         self._bar: ProgressBar | None = None
 
     def __enter__(self) -> Self:
@@ -83,7 +137,7 @@ class Stages:
         if self._bar is not None:
             self._bar.__exit__(kind, error, trace)
 
-    def __call__(self, stage: Stage, done: int, total: int | None) -> None:
+    def __call__(self, stage: StrEnum, done: int, total: int | None) -> None:
         """Show how far a stage is."""
         if self._bar is None or stage is not self._stage:
             self.__exit__(None, None, None)

@@ -6,7 +6,6 @@ Everything happens in a throw-away home. It is not an import (`api.cli_import`),
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import tempfile
 import time
@@ -18,9 +17,9 @@ from pathlib import Path
 from api.backend import HistorySource, Shape
 from api.backend_graph import EdgeQuestion, WalkQuestion
 from api.backend_local import LocalBackend
-from api.isolation import own_root
 from api.progress import ProgressBar
 from api.schemas import ImpactOut
+from api.shipped import shipped
 from graphmem import Memory, Project
 from graphmem.errors import SourceError
 from graphmem.graph import Decision, Direction, EdgeOrder, Relation, VerdictKind
@@ -72,17 +71,7 @@ def story_file() -> Path:
     Raises:
         SourceError: this installation came without it.
     """
-    beside = Path(own_root(), "fixtures", "story", STORY)
-    if beside.is_file():
-        return beside
-    spec = importlib.util.find_spec(_STORY_PACKAGE)
-    for folder in (spec.submodule_search_locations if spec else None) or ():
-        if Path(folder, STORY).is_file():
-            return Path(folder, STORY)
-    raise SourceError(
-        "The demo's story is not part of this installation: install GraphMem anew, "
-        "or try `graphmem import git .` in a repository of yours."
-    )
+    return shipped("story", _STORY_PACKAGE, STORY, "or try `graphmem import git .` in a repository of yours.")
 
 
 @contextmanager
