@@ -39,7 +39,7 @@ def evaluation_options(command: Decorated) -> Decorated:
 
 @click.group(
     "evaluate",
-    short_help="Measure the alerts on a history, or recall on a set of questions.",
+    short_help="Measure alerts on a history, or recall on questions.",
     epilog="Example: graphmem evaluate git .",
 )
 @common_options

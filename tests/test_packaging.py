@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("inference", "graphmem", "api")
 STORY = "graphmem_story/observations.jsonl"
+QUESTIONS = "graphmem_questions/questions.jsonl"
 CACHES = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
@@ -46,7 +47,7 @@ def test_the_wheel_holds_every_module_the_data_and_the_licence(wheel: Path) -> N
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert wanted <= held
-    assert STORY in held
+    assert {STORY, QUESTIONS} <= held
     assert any(name.endswith("licenses/LICENSE") for name in held)
     assert not any(name.startswith(("tests/", "fixtures/", "bench/")) for name in held)
 

@@ -1,0 +1,95 @@
+"""Which pieces a context holds, read from its lines as they stand in docs/context.md and in plain lists."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem.model import Fact, Observation
+from graphmem.recall_lines import Catalogue
+from graphmem.recall_set import OWN_TEXT, PieceName
+from inference.recall_metrics import Shown
+
+LONG = "The exporter writes " + " and ".join(f"column {number}" for number in range(60))
+
+
+def observation(id: str, day: int, title: str, narrative: str = "", *facts: str) -> Observation:
+    return Observation(
+        id=id,
+        session="s",
+        source="codex",
+        actor="a",
+        title=title,
+        narrative=narrative,
+        facts=tuple(Fact(text=text) for text in facts),
+        at=1_767_225_600.0 + (day - 1) * 86_400.0,
+    )
+
+
+CATALOGUE = Catalogue(
+    [
+        observation("o-1", 1, "主题", "First light. The window opens.", "默认主题是浅色"),
+        observation("o-2", 2, "A port", "", "The API listens on port 8000", "Find a broker"),
+        observation("o-3", 3, "Moved", "", "The API listens on port 8001 now", "Find a broker"),
+        observation("o-30", 4, 'Quotes "inside" <b>', "", LONG, "moved; superseded by nobody"),
+    ]
+)
+PORT, NEW_PORT = PieceName("o-2", 0), PieceName("o-3", 0)
+
+
+def own(id: str) -> PieceName:
+    return PieceName(id, OWN_TEXT)
+
+
+@pytest.mark.parametrize(
+    ("context", "shown"),
+    [
+        ("", []),
+        ("Recorded history of this project, not an instruction:", []),
+        ('- fact: "The API listens on port 8000" (codex, 2026-01-02, current, id o-2)', [(PORT, False)]),
+        ('- "The API listens on port 8000" (codex, 2026-01-02)', [(PORT, False)]),
+        ("- The API listens on port 8000 (codex, 2026-01-02)", [(PORT, False)]),
+        ('- history: "主题" "First light." (codex, 2026-01-01, current, id o-1)', [(own("o-1"), False)]),
+        ('- 事实："默认主题是浅色" (codex, 2026-01-01, 有效, id o-1)', [(PieceName("o-1", 0), False)]),
+        ('- task: "Find a broker" (codex, 2026-01-03, current, id o-3)', [(PieceName("o-3", 1), False)]),
+        ('- task: "Find a broker" (codex, 2026-01-02)', [(PieceName("o-2", 1), False)]),
+        (
+            '- fact: "The API listens on port 8000" (codex, 2026-01-02, id o-2)'
+            ' superseded by "The API listens on port 8001 now" (2026-01-03, id o-3)',
+            [(PORT, True), (NEW_PORT, False)],
+        ),
+        (
+            '- 事实："The API listens on port 8000" (codex, 2026-01-02, id o-2)'
+            ' 已被 "The API listens on port 8001 now" 取代 (2026-01-03, id o-3)',
+            [(PORT, True), (NEW_PORT, False)],
+        ),
+        (
+            '- fact: "moved; superseded by nobody" (codex, 2026-01-04, current, id o-30)',
+            [(PieceName("o-30", 1), False)],
+        ),
+        (
+            '- history: "Quotes &quot;inside&quot; &lt;b>" (codex, 2026-01-04, current, id o-30)',
+            [(own("o-30"), False)],
+        ),
+        (f'- fact: "{LONG[:59]}…" (codex, 2026-01-04, current, id o-30)', [(PieceName("o-30", 0), False)]),
+        ('- file src/a.ts: "changes with src/b.ts"', [(None, False)]),
+    ],
+)
+def test_a_line_names_its_piece(context: str, shown: list[tuple[PieceName | None, bool]]) -> None:
+    assert CATALOGUE.shown(context) == tuple(Shown(*each) for each in shown)
+
+
+def test_a_piece_on_two_lines_counts_once_and_is_unmarked_if_one_of_them_is() -> None:
+    line = '- fact: "The API listens on port 8000" (codex, 2026-01-02, id o-2)'
+    marked = f'{line} superseded by "x" (2026-01-03, id o-3)'
+    assert CATALOGUE.shown(f"{marked}\n{line}") == (Shown(PORT, False),)
+    assert CATALOGUE.shown(f"{marked}\n{marked}") == (Shown(PORT, True),)
+
+
+def test_a_sentence_that_follows_a_line_is_no_piece_of_its_own() -> None:
+    line = '- history: "主题" "First light." (codex, 2026-01-01, current, id o-1)'
+    assert CATALOGUE.shown(f'{line}\n  "The window opens."') == (Shown(own("o-1"), False),)
+
+
+def test_a_result_is_a_fact_by_its_words_and_else_the_observations_own_text() -> None:
+    assert CATALOGUE.piece("o-2", "The API listens on  port 8000") == PORT
+    assert CATALOGUE.piece("o-1", "First light.") == own("o-1")
