@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from graphmem import confirmations
+from graphmem import confirmations, corpora
 from graphmem.captured import MIGRATION, Captured, erase
 from graphmem.confirmations import Confirmations, erase_verdicts
+from graphmem.corpora import Corpora
 from graphmem.database import Database, Durability, chunked
 from graphmem.entries import Entries, Stored, put_sightings
 from graphmem.errors import NotFoundError
@@ -60,6 +61,7 @@ MIGRATIONS = (
     """,
     MIGRATION,
     confirmations.MIGRATION,
+    corpora.MIGRATION,
 )
 _CHUNK = 500
 
@@ -93,7 +95,7 @@ class Head(NamedTuple):
 class Journal:
     """The journal of one project; `ledger` is the graph's part of it, `captured` that of live capture.
 
-    `confirmations` are verdicts on observations.
+    `confirmations` are verdicts on observations, `corpora` named filters.
 
     Raises:
         StorageError: newer version, damage, disk full, not writable.
@@ -104,6 +106,7 @@ class Journal:
         self.ledger = Ledger(self._database)
         self.captured = Captured(self._database)
         self.confirmations = Confirmations(self._database)
+        self.corpora = Corpora(self._database)
 
     def append(
         self,

@@ -36,6 +36,7 @@ from graphmem.postings import View
 from graphmem.project_advice import ProjectAdvice
 from graphmem.project_capture import ProjectCapture
 from graphmem.project_code import ProjectCode
+from graphmem.project_corpora import ProjectCorpora
 from graphmem.project_graph import ProjectGraph
 from graphmem.project_keeping import ProjectKeeping
 from graphmem.recall import listing, survey
@@ -62,6 +63,7 @@ class Project:
         self.capture = ProjectCapture(self._access)
         self.keeping = ProjectKeeping(self._access, self.capture)
         self.advice = ProjectAdvice(self._access)
+        self.corpora = ProjectCorpora(self._access, self.resolve)
 
     def close(self, *, only_if_idle: bool = False) -> bool:
         """Close the files until the next use; with `only_if_idle` not while somebody uses them."""

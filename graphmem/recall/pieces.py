@@ -1,0 +1,107 @@
+"""Owns how the key of a piece becomes the piece: its text, kind, time and source, and how it stands.
+
+It is not how pieces are found, nor their order. What is gone, or later than the view, is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graphmem.database import chunked
+from graphmem.journal import Journal
+from graphmem.model import Observation, Scope, TaskState
+from graphmem.postings import View
+from graphmem.question import Piece, PieceKind
+from graphmem.recall.standing import Key, PieceStanding, standings
+
+OWN_TEXT = -1
+_LONGEST = 2_000
+
+
+def pieces_of(
+    view: View,
+    journal: Journal,
+    keys: Sequence[Key],
+    scores: Mapping[Key, float],
+    now: float | None = None,
+    lines: Mapping[Key, str] | None = None,
+) -> list[Piece]:
+    """Return these pieces in the order of their keys.
+
+    Args:
+        view: the postings; what is later than its `as_of` does not exist.
+        journal: where the texts are read from.
+        keys: up to some hundreds.
+        scores: by key.
+        now: the present moment in epoch seconds, see `standings`.
+        lines: what is worth reading of an observation's own text, where that is known; its title, or else
+            its aim or what was told of it, if not.
+    """
+    as_of = None if view.as_of > 1e15 else view.as_of
+    stand = standings(view, keys, journal.confirmations.confirmed(as_of), now)
+    known = list(stand)
+    told = journal.numbered(dict.fromkeys(seq for seq, _ in known))
+    facts = _facts(view, known)
+    found: list[Piece] = []
+    for key in known:
+        observation = told.get(key[0])
+        if observation is None:
+            continue
+        if key[1] == OWN_TEXT:
+            line = (lines or {}).get(key) or _own_line(observation)
+            found.append(_piece(key, observation, PieceKind.HISTORY, line, stand[key], scores.get(key, 0.0)))
+        elif key in facts:
+            kind, text, flags = facts[key]
+            made = _piece(key, observation, kind, text, stand[key], scores.get(key, 0.0), flags)
+            found.append(made)
+    return found
+
+
+def _piece(
+    key: Key,
+    observation: Observation,
+    kind: PieceKind,
+    text: str,
+    stand: PieceStanding,
+    score: float,
+    flags: tuple[str, ...] = (),
+) -> Piece:
+    return Piece(
+        seq=key[0],
+        ord=key[1],
+        id=observation.id,
+        kind=kind,
+        title=observation.title,
+        text=text,
+        at=observation.at,
+        source=observation.source,
+        score=score,
+        standing=stand.standing,
+        successor=stand.successor,
+        layer=stand.layer,
+        flags=(*flags, *stand.flags),
+    )
+
+
+def _own_line(observation: Observation) -> str:
+    told = observation.title or observation.intent or observation.narrative
+    return told[:_LONGEST] or ", ".join(observation.files_modified[:3])
+
+
+def _facts(view: View, keys: Sequence[Key]) -> dict[Key, tuple[PieceKind, str, tuple[str, ...]]]:
+    """Return kind, text and notes of facts; a task that is done is history."""
+    rows = chunked(
+        view.connection,
+        "SELECT seq, ord, kind, state, scope, actor, text FROM fact WHERE seq IN ({})",
+        (seq for seq, ord in keys if ord != OWN_TEXT),
+    )
+    found = {}
+    for seq, ord, kind, state, scope, actor, text in rows:
+        notes = []
+        if state == TaskState.DONE:
+            notes.append("done")
+        if scope == Scope.ACTOR and actor:
+            notes.append(f"holds for {actor}")
+        shown = PieceKind.HISTORY if state == TaskState.DONE else PieceKind(kind)
+        found[seq, ord] = (shown, text, tuple(notes))
+    return found
