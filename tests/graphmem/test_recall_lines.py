@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from graphmem.instant import DAY
 from graphmem.model import Fact, Observation
+from graphmem.question import Piece, PieceKind, Standing, Successor
+from graphmem.recall.packing import pack
 from graphmem.recall_lines import Catalogue
 from graphmem.recall_set import OWN_TEXT, PieceName
 from inference.recall_metrics import Shown
 
+AT = 1_767_225_600.0
 LONG = "The exporter writes " + " and ".join(f"column {number}" for number in range(60))
 
 
@@ -21,7 +25,7 @@ def observation(id: str, day: int, title: str, narrative: str = "", *facts: str)
         title=title,
         narrative=narrative,
         facts=tuple(Fact(text=text) for text in facts),
-        at=1_767_225_600.0 + (day - 1) * 86_400.0,
+        at=AT + (day - 1) * DAY,
     )
 
 
@@ -93,3 +97,38 @@ def test_a_sentence_that_follows_a_line_is_no_piece_of_its_own() -> None:
 def test_a_result_is_a_fact_by_its_words_and_else_the_observations_own_text() -> None:
     assert CATALOGUE.piece("o-2", "The API listens on  port 8000") == PORT
     assert CATALOGUE.piece("o-1", "First light.") == own("o-1")
+
+
+@pytest.mark.parametrize("chinese", [False, True], ids=["english", "chinese"])
+@pytest.mark.parametrize("budget", [1_000, 90])
+def test_every_piece_that_was_packed_is_read_back_from_the_text(chinese: bool, budget: int) -> None:
+    successor = Successor("o-3", "The API listens on port 8001 now", AT + 2 * DAY)
+    pieces = [
+        piece("o-3", 3, 0, "The API listens on port 8001 now"),
+        piece("o-1", 1, 0, "默认主题是浅色"),
+        piece("o-30", 4, 0, LONG),
+        piece("o-1", 1, OWN_TEXT, "First light.", title="主题", kind=PieceKind.HISTORY),
+        piece("o-2", 2, 0, "The API listens on port 8000", Standing.SUPERSEDED, successor),
+    ]
+    packed = pack(pieces, (), budget, chinese=chinese)
+    read = {(shown.piece, shown.marked) for shown in CATALOGUE.shown(packed.text)}
+    old = {piece.seq for piece in pieces if piece.standing is Standing.SUPERSEDED}
+    names = {(piece.seq, piece.ord): PieceName(piece.id, piece.ord) for piece in pieces}
+    wanted = {(names[key], key[0] in old) for key in packed.told}
+    assert len(wanted) >= 2
+    assert read - {(NEW_PORT, False)} == wanted - {(NEW_PORT, False)}
+
+
+def piece(
+    id: str,
+    day: int,
+    ord: int,
+    text: str,
+    standing: Standing = Standing.CURRENT,
+    successor: Successor | None = None,
+    *,
+    title: str = "",
+    kind: PieceKind = PieceKind.FACT,
+) -> Piece:
+    at = AT + (day - 1) * DAY
+    return Piece(day, ord, id, kind, title, text, at, "codex", 1.0, standing=standing, successor=successor)
