@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+from api.backend_corpora import CorporaBackend
 from api.backend_graph import GraphBackend
 from api.backend_graph import Shape as Shape
 from api.backend_keeping import KeepingBackend
@@ -78,6 +79,10 @@ class Backend(Protocol):
     @property
     def keeping(self) -> KeepingBackend:
         """What is kept and let go."""
+
+    @property
+    def corpora(self) -> CorporaBackend:
+        """Named filters, and questions within them."""
 
     def __enter__(self) -> Self: ...
 

@@ -21,6 +21,7 @@ from api.backend import (
     SearchQuestion,
     Shape,
 )
+from api.backend_corpora_local import LocalCorpora
 from api.backend_graph_local import LocalGraph
 from api.backend_keeping_local import LocalKeeping
 from api.schemas_capture import CaptureOut
@@ -37,6 +38,7 @@ class LocalBackend:
         self.where = f"the files in {memory.home.path}"
         self.graph = LocalGraph(memory)
         self.keeping = LocalKeeping(memory)
+        self.corpora = LocalCorpora(memory)
 
     def __enter__(self) -> Self:
         return self

@@ -17,6 +17,7 @@ from api.backend import (
     SearchQuestion,
     Shape,
 )
+from api.backend_corpora_remote import RemoteCorpora
 from api.backend_graph_remote import RemoteGraph
 from api.backend_keeping_remote import RemoteKeeping
 from api.option_types import text_argument
@@ -34,6 +35,7 @@ class RemoteBackend:
         self.where = f"the service at {self._client.url}"
         self.graph = RemoteGraph(self._client)
         self.keeping = RemoteKeeping(self._client)
+        self.corpora = RemoteCorpora(self._client)
 
     def __enter__(self) -> Self:
         return self

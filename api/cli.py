@@ -51,6 +51,7 @@ COMMANDS = {
     "observations": "cli_lists",
     "sessions": "cli_lists",
     "stats": "cli_lists",
+    "corpus": "cli_corpus",
     "keep": "cli_keeping",
     "forget": "cli_keeping",
     "prune": "cli_keeping",

@@ -27,6 +27,7 @@ from fastapi.openapi.utils import get_openapi
 from api import (
     faults,
     routes_capture,
+    routes_corpora,
     routes_corroboration,
     routes_edges,
     routes_graph,
@@ -43,6 +44,7 @@ from api import (
 )
 from api.answers import component_schemas, problems
 from api.bodies import CaptureIn, ImpactIn, ImportIn, ProjectIn, QueryIn
+from api.bodies_corpora import CorpusFilterIn, CorpusIn
 from api.bodies_graph import DeclarationIn, VerdictIn, VerdictOnIn
 from api.bodies_retention import ObservationVerdictIn, RetentionIn
 from api.doorkeeper import Doorkeeper
@@ -81,6 +83,8 @@ _INCOMING = (
     DeclarationIn,
     ObservationVerdictIn,
     RetentionIn,
+    CorpusIn,
+    CorpusFilterIn,
 )
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # An address may hold a whole task's text: 64 KiB, three times that when it is escaped.
@@ -129,6 +133,7 @@ def create_app(
         routes_sessions,
         routes_impact,
         routes_query,
+        routes_corpora,
         routes_retention,
         routes_imports,
         routes_edges,

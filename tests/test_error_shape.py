@@ -36,6 +36,8 @@ BODIES: dict[str, Any] = {
     "/edges/{id}/verdict": {"verdict": "confirm"},
     "/observations/{id}/verdict": {"verdict": "confirm"},
     "/retention": {},
+    "/corpora": {"name": "x", "filter": {}},
+    "/corpora/{name}/query": {"text": "x"},
 }
 NAMES = {"path": "a", "node": "a", "from": "a", "to": "b"}
 
@@ -58,7 +60,7 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
 
 
 def filled(path: str, project: str, id: str = "none") -> str:
-    return path.replace("{project}", project).replace("{id}", id).replace("{client}", id)
+    return re.sub(r"\{(?:id|client|name)\}", id, path.replace("{project}", project))
 
 
 def body_for(method: str, path: str) -> Any:
@@ -136,7 +138,7 @@ def test_on_a_project_there_is_not(service: Any, document: dict[str, Any]) -> No
 
 def test_of_something_there_is_not(service: Any, document: dict[str, Any], project: str) -> None:
     for method, path, operation in operations(document):
-        if "{id}" in path or "{client}" in path:
+        if re.search(r"\{(?:id|client|name)\}", path):
             body = body_for(method, path)
             check(service.client.request(method, filled(path, project), json=body), 404, operation)
 
@@ -168,7 +170,7 @@ def test_with_a_body_that_cannot_be_read(service: Any, document: dict[str, Any],
             check(service.client.request(method, route, content=big), 413, operation)
             kind = {"Content-Type": "application/x-www-form-urlencoded"}
             check(service.client.request(method, route, content=b"a=b", headers=kind), 415, operation)
-    assert seen == 11
+    assert seen == 13
 
 
 def test_with_a_parameter_that_cannot_be_used(service: Any, document: dict[str, Any], project: str) -> None:

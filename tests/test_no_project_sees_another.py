@@ -49,6 +49,8 @@ def apps(service: Any, tmp_path: Path, git_repository: Callable[..., Any]) -> di
         )
         assert json.loads(imported.text.splitlines()[-1])["report"]["accepted"] == 3
         assert service.client.post(f"{found[name]}/infer").status_code == 200
+        corpus = {"name": "all", "filter": {"concept": "auth"}}
+        assert service.client.post(f"{found[name]}/corpora", json=corpus).status_code == 201
     assert found["one"] != found["two"]
     return found
 
@@ -78,6 +80,9 @@ def questions(mark: str, other: str) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", "/overview", {"budget_tokens": 4_000}),
         ("GET", "/health", {"limit": 200}),
         ("GET", "/corroboration", {"limit": 200}),
+        ("GET", "/corpora", {"limit": 200}),
+        ("GET", "/corpora/{name}", {"name": "all"}),
+        *(("POST", "/corpora/{name}/query", {"name": "all", "text": text}) for text in ("login", other)),
     ]  # fmt: skip
 
 
@@ -91,6 +96,7 @@ def ask(service: Any, project: str, method: str, route: str, what: dict[str, Any
         what = {"id": first(service, project, FIRST[route])["id"]}
     if "{id}" in route:
         return service.client.request(method, project + route.replace("{id}", what["id"]))
+    route = route.replace("{name}", what.get("name", ""))
     if method == "POST":
         return service.client.post(project + route, json=what)
     return service.client.get(project + route, params=what)
@@ -236,6 +242,7 @@ def test_every_route_of_a_project_is_asked_here(service: Any) -> None:
     written = {("POST", "/observations"), ("POST", "/imports"), ("DELETE", "/observations/{id}"),
                ("POST", "/infer"), ("POST", "/corroboration"), ("POST", "/edges"),
                ("POST", "/edges/verdicts"), ("POST", "/edges/{id}/verdict"),
-               ("POST", "/observations/{id}/verdict"), ("POST", "/retention")}  # fmt: skip
+               ("POST", "/observations/{id}/verdict"), ("POST", "/retention"),
+               ("POST", "/corpora"), ("DELETE", "/corpora/{name}")}  # fmt: skip
     switched = {("GET", "/capture"), ("PUT", "/capture")}
     assert routes == asked | written | switched

@@ -21,6 +21,8 @@ INCOMING = {
     "/v1/projects/{project}/retention": "RetentionIn",
     "/v1/projects/{project}/impact": "ImpactIn",
     "/v1/projects/{project}/query": "QueryIn",
+    "/v1/projects/{project}/corpora": "CorpusIn",
+    "/v1/projects/{project}/corpora/{name}/query": "QueryIn",
     "/v1/projects/{project}/imports": "ImportIn",
     "/v1/projects/{project}/edges": "DeclarationIn",
     "/v1/projects/{project}/edges/verdicts": "VerdictOnIn",
@@ -57,7 +59,7 @@ def test_the_documentation_has_every_route_and_no_other(
 def test_every_route_has_an_example_that_asks_it(document: dict[str, Any], sections: dict[str, str]) -> None:
     for name, text in sections.items():
         example = text.partition("```sh\n")[2].partition("```")[0]
-        last = name.rpartition("/")[2].replace("{id}", "").replace("{client}", "")
+        last = re.sub(r"\{\w+\}", "", name.rpartition("/")[2])
         assert "$URL" in example, name
         assert last in example, name
 
