@@ -7,17 +7,16 @@ It is not what a sentence claims (that is `graphmem.speech.claims`) nor which cl
 from __future__ import annotations
 
 import hashlib
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from graphmem.journal import Entry
 from graphmem.model import FactKind, Observation, Scope, TaskState
-from graphmem.speech.claims import Claim, Reach, claims, is_hinted
+from graphmem.speech.claims import Claim, Reach, claims, is_hinted, may_report
 from graphmem.speech.facts import FactReading
 from graphmem.speech.sentences import sentences
-from graphmem.speech.subjects import subject_of, subject_words
+from graphmem.speech.subjects import VAGUE, subject_of, subject_words
 from graphmem.speech.value_shapes import Shape, shaped
 
 OWN_TEXT = -1
@@ -28,12 +27,6 @@ _NARRATIVE = 8_000
 _MOST = 40
 _MOST_CLAIMS = 12
 _FEW_MORE = 2
-_REPORTS = re.compile(
-    r"\b(?:change|move|switch|migrate|increase|decrease|raise|lower|reduce|bump|upgrade|downgrade|extend|shorten|update|set|rename"
-    r"|replace|swap|revert|convert)[sd]?\s.*\b(?:to|with|by)\s|->|→|=>|\b(?:instead\sof|rather\sthan|no\slonger|in\sfavou?r\sof|is\snow)\b"
-    r"|改[为成到用]|换成|换用|不再|代替|替代|取代|迁移?到|切换?到|升级?到|调整?[为到]|重命名",
-    re.IGNORECASE,
-)
 _COMMIT = "git"
 
 
@@ -133,7 +126,7 @@ def _of_fact(reading: FactReading) -> list[Claim]:
     if not task or reading.state is TaskState.DONE:
         reports = task or reading.kind is FactKind.DECISION
         made = claims(reading.text, is_title=reports)
-        found += [claim for claim in made if not task or claim.reach is not Reach.ALIKE]
+        found += [claim for claim in made if not task or _says_a_change(claim)]
     return [claim._replace(tentative=claim.tentative or (reading.tentative and not task)) for claim in found]
 
 
@@ -141,8 +134,8 @@ def _own(observation: Observation) -> list[Stated]:
     """Return what title and narrative claim."""
     title = observation.title
     if observation.source == _COMMIT:
-        made = claims(title, is_title=True) if _REPORTS.search(title) else []
-        sure = [claim for claim in made if claim.reach is not Reach.ALIKE and claim.subject is not None]
+        made = claims(title, is_title=True) if may_report(title) else []
+        sure = [claim for claim in made if claim.subject is not None and _says_a_change(claim)]
         return [Stated(OWN_TEXT, part, claim, title) for part, claim in enumerate(sure)]
     body = observation.narrative[:_NARRATIVE]
     of_title = claims(title, is_title=True) if title and is_hinted(title) else []
@@ -159,6 +152,10 @@ def _own(observation: Observation) -> list[Stated]:
         own.append(Stated(OWN_TEXT, part, resolved, text))
     whole = _is_whole(title, of_title, own, others)
     return [said._replace(whole=whole) for said in own]
+
+
+def _says_a_change(claim: Claim) -> bool:
+    return claim.reach is Reach.ANY or claim.old is not None
 
 
 def _first(body: str) -> Iterator[str]:
@@ -184,7 +181,7 @@ def _resolved(claim: Claim, before: Sequence[Claim], title: str) -> Claim:
     for earlier in reversed(before):
         if earlier.subject is not None and earlier.attribute == claim.attribute:
             return claim._replace(subject=earlier.subject)
-    subject, _ = subject_of(title)
-    if title and len(title.split()) <= 4 and not is_hinted(title) and subject:
+    subject, attribute = subject_of(title)
+    if subject and attribute not in VAGUE and len(title.split()) <= 4:
         return claim._replace(subject=subject)
     return claim

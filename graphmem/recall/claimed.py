@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from heapq import merge
+from operator import attrgetter
 from typing import Any
 
 from graphmem.database import chunked
 from graphmem.postings import View
-from graphmem.recall.succession import Made, Place, says_same
+from graphmem.recall.succession import Fate, Made, Place, fate, says_same
 from graphmem.speech.claims import Claim, Reach
 from graphmem.statement_rows import bare
 
-MOST = 64
+MOST = 32
 """So many of the latest claims on one thing are looked at, and of those that say one value is gone."""
 
 _COLUMNS = (
@@ -29,7 +31,7 @@ _LATEST = (
     " ORDER BY one.at DESC, one.seq DESC, one.ord DESC, one.part DESC LIMIT ?)"
 )
 _CHUNK = 300
-_ROUNDS = 6
+_PLACE = attrgetter("place")
 _VERSION = "version"
 _NUMBERED = re.compile(r"v\d+$")
 
@@ -54,22 +56,21 @@ class Claims:
                 found[made.place.seq, made.place.ord].append(made)
         return found
 
-    def linked(self, claims: Sequence[Made]) -> dict[Place, list[Made]]:
-        """Return what may have taken the place of each of these claims, and of those in turn."""
-        found: dict[Place, list[Made]] = {}
+    def fates(self, claims: Sequence[Made]) -> dict[Place, Fate]:
+        """Return what later claims made of each of these, and of those that took a place in turn."""
+        found: dict[Place, Fate] = {}
         waiting = list(claims)
-        for _ in range(_ROUNDS):
+        while waiting:
             self._load(waiting)
-            for made in waiting:
-                found[made.place] = self._near(made)
-            further = {one.place: one for made in waiting for one in found[made.place]}
-            waiting = [one for place, one in further.items() if place not in found]
-            if not waiting:
-                break
+            found |= {made.place: fate(made, self.later(made)) for made in waiting}
+            following = {
+                one.place: one for made in waiting for _, one in (found[made.place],) if one is not None
+            }
+            waiting = [one for place, one in following.items() if place not in found]
         return found
 
     def stating(self, claims: Iterable[Made]) -> set[int]:
-        """Return the observations that state what these claims do; asked of claims that were `linked`."""
+        """Return the observations that state what these claims do; asked after their `fates`."""
         return {
             other.place.seq
             for one in claims
@@ -77,13 +78,18 @@ class Claims:
             if says_same(other, one)
         }
 
-    def _near(self, made: Made) -> list[Made]:
+    def later(self, made: Made) -> Iterator[Made]:
+        """Yield what is later and may be linked with a claim that was asked for, the latest first."""
         claim = made.claim
-        near = list(self._on.get(_thing(made), ()))
-        near += self._against.get("" if claim.value is None else bare(claim.value), ())
+        lists = [self._on.get(_thing(made), [])]
+        if claim.value is not None:
+            lists.append(self._against.get(bare(claim.value), []))
         if _is_numbered(claim):
-            near += [one for one in self._without_subject() if one.thing == made.thing]
-        return [one for one in near if one.place > made.place]
+            lists.append([one for one in self._without_subject() if one.thing == made.thing])
+        for one in merge(*(each for each in lists if each), key=_PLACE, reverse=True):
+            if one.place <= made.place:
+                return
+            yield one
 
     def _load(self, claims: Collection[Made]) -> None:
         things = {_thing(made) for made in claims if made.claim.subject is not None} - self._on.keys()
@@ -96,6 +102,10 @@ class Claims:
         gone = [(value,) for value in sorted(values)]
         for made in self._latest("value", gone, "one.old_bare = wanted.value"):
             self._against[bare(made.claim.old or "")].append(self._adopted(made))
+        for thing in things:
+            self._on[thing] = _latest_first(self._on[thing])
+        for value in values:
+            self._against[value] = _latest_first(self._against[value])
 
     def _latest(self, names: str, wanted: Sequence[tuple[str, ...]], where: str) -> list[Made]:
         found: list[Made] = []
@@ -119,7 +129,7 @@ class Claims:
                 " ORDER BY at DESC, seq DESC LIMIT ?",
                 (self._until, MOST),
             )
-            self._unsaid = [self._adopted(_made(row)) for row in rows.fetchall()]
+            self._unsaid = _latest_first(self._adopted(_made(row)) for row in rows.fetchall())
         return self._unsaid
 
     def _adopted(self, made: Made) -> Made:
@@ -141,6 +151,10 @@ def _made(row: tuple[Any, ...]) -> Made:
     words = None if subject is None else _words(subject)
     claim = Claim(words, attribute, value, old, Reach(reach), bool(tentative))
     return Made(claim, Place(at, seq, ord, part), actor, whole=bool(whole))
+
+
+def _latest_first(claims: Iterable[Made]) -> list[Made]:
+    return sorted(claims, key=_PLACE, reverse=True)
 
 
 def _words(subject: str) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from graphmem.instant import DAY, to_iso
 from graphmem.postings import View
 from graphmem.question import Layer, Standing, Successor
 from graphmem.recall.claimed import Claims
-from graphmem.recall.succession import Link, Made, Place, holder, link
+from graphmem.recall.succession import Fate, Link, Made, Place, final, link
+from graphmem.speech.claims import Reach
 from graphmem.statement_rows import OWN_TEXT, TASK
 
 Key = tuple[int, int]
@@ -82,9 +83,6 @@ class _Fact(NamedTuple):
     same: int
 
 
-_Fate = tuple[Link, Made | None]
-
-
 def standings(
     view: View, keys: Sequence[Key], confirmed: Collection[int] = frozenset(), now: float | None = None
 ) -> dict[Key, PieceStanding]:
@@ -103,8 +101,8 @@ def standings(
     claims = Claims(view)
     of_pieces = claims.of(heads)
     made = [one for key in known for one in of_pieces.get(key, ())]
-    linked = claims.linked(made)
-    fates = {one.place: holder(one, linked) for one in made}
+    direct = claims.fates(made)
+    fates = {one.place: final(one.place, direct) for one in made}
     taken = {one.place: by for one in made for found, by in (fates[one.place],) if found is Link.TAKEN}
     texts = _texts(view, [one for one in made if one.place in taken] + [by for by in taken.values() if by])
     stating = {key: claims.stating(of_pieces.get(key, ())) for key in known}
@@ -121,7 +119,7 @@ def standings(
             layer=_layer(sessions[key], is_confirmed, heads[key[0]], moment),
             sessions=sessions[key],
             confirmed=is_confirmed,
-            repeated=_is_repeated(mine, linked),
+            repeated=_is_repeated(mine, claims),
             outdated=outdated,
         )
     return found
@@ -137,15 +135,19 @@ def _short(text: str) -> str:
 
 def _deciding(claims: Sequence[Made]) -> list[Made]:
     """Return the claims that decide how a piece stands: of a task that is done, what it did."""
-    values = [one for one in claims if one.claim.attribute != TASK]
-    return values or list(claims)
+    main = [one for one in claims if one.claim.reach is not Reach.NOTHING]
+    return [one for one in main if one.claim.attribute != TASK] or main
+
+
+def _besides(claims: Sequence[Made]) -> list[Made]:
+    return [one for one in claims if one.claim.reach is Reach.NOTHING]
 
 
 def _outdated(
-    claims: Sequence[Made], fates: Mapping[Place, _Fate], texts: Mapping[Place, Successor]
+    claims: Sequence[Made], fates: Mapping[Place, Fate], texts: Mapping[Place, Successor]
 ) -> tuple[Outdated, ...]:
     found: dict[str, Outdated] = {}
-    for one in _deciding(claims):
+    for one in (*_deciding(claims), *_besides(claims)):
         taken, by = fates[one.place]
         if taken is Link.TAKEN and by is not None:
             text = texts[one.place].text
@@ -153,20 +155,23 @@ def _outdated(
     return tuple(found.values())
 
 
-def _standing(claims: Sequence[Made], fates: Mapping[Place, _Fate], fact: _Fact | None) -> Standing:
+def _standing(claims: Sequence[Made], fates: Mapping[Place, Fate], fact: _Fact | None) -> Standing:
     deciding = _deciding(claims)
     is_whole = fact is not None or all(one.whole for one in deciding)
-    if deciding and is_whole and all(fates[one.place][0] is Link.TAKEN for one in deciding):
+    taken = [fates[one.place][0] is Link.TAKEN for one in deciding]
+    if len(deciding) == 1 and any(fates[one.place][0] is Link.TAKEN for one in _besides(claims)):
+        taken = [True]
+    if deciding and is_whole and all(taken):
         return Standing.SUPERSEDED
     tentative = bool(deciding) and is_whole and all(one.claim.tentative for one in deciding)
     return Standing.TENTATIVE if tentative or (fact is not None and fact.tentative) else Standing.CURRENT
 
 
-def _is_repeated(claims: Sequence[Made], linked: Mapping[Place, Sequence[Made]]) -> bool:
+def _is_repeated(mine: Sequence[Made], claims: Claims) -> bool:
     """Return whether a later fact states all that decides how the piece stands."""
-    deciding = _deciding(claims)
+    deciding = _deciding(mine)
     return bool(deciding) and all(
-        any(later.place.ord != OWN_TEXT and link(later, one) is Link.SAME for later in linked[one.place])
+        any(later.place.ord != OWN_TEXT and link(later, one) is Link.SAME for later in claims.later(one))
         for one in deciding
     )
 

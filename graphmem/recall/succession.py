@@ -6,14 +6,12 @@ from the derived file (`standing`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
 from graphmem.speech.claims import Claim, Reach
-from graphmem.speech.fact_values import is_attribute
-from graphmem.speech.subjects import is_role
 from graphmem.speech.value_shapes import Shape, exchangeable, same, shaped
 
 
@@ -56,7 +54,15 @@ class Link(Enum):
     TAKEN = 2
 
 
-_NAMED = frozenset({Shape.WORD, Shape.PATH})
+_ANYTHING = ((), "use")
+"""The subject of `replaced npm with pnpm`, which may be said of the project or of a corner of it."""
+_OF_THE_PROJECT = (("project",), "use")
+_EVERYDAY_WORDS = """
+error warning warn info debug trace fatal main master develop trunk default none null auto manual on off yes
+no low medium high small large light dark public private local global test dev staging production prod json
+text asc desc left right top bottom en de zh utc strict lax open closed read write single double tab space
+"""
+_EVERYDAY = frozenset(_EVERYDAY_WORDS.split())
 
 
 def link(later: Made, earlier: Made) -> Link:
@@ -66,9 +72,11 @@ def link(later: Made, earlier: Made) -> Link:
     of what holds for others.
     """
     new, old = later.claim, earlier.claim
-    if later.actor != earlier.actor or (new.tentative and not old.tentative):
+    if later.actor != earlier.actor or (new.tentative and not old.tentative) or new.reach is Reach.NOTHING:
         return Link.NOTHING
-    if later.thing == earlier.thing and new.subject is not None:
+    if old.reach is Reach.NOTHING and (new.old is None or old.value is None or not same(new.old, old.value)):
+        return Link.NOTHING
+    if later.thing == earlier.thing and new.subject is not None and later.thing != _ANYTHING:
         return _on_the_same(new, old)
     names_it = new.old is not None and old.value is not None and same(new.old, old.value)
     return Link.TAKEN if names_it and _is_about(later, earlier) else Link.NOTHING
@@ -76,7 +84,7 @@ def link(later: Made, earlier: Made) -> Link:
 
 def says_same(one: Made, other: Made) -> bool:
     """Return whether two claims say the same of the same thing, however firmly."""
-    if one.thing != other.thing or one.actor != other.actor:
+    if one.thing != other.thing or one.actor != other.actor or one.claim.subject is None:
         return False
     return _on_the_same(one.claim, other.claim) is Link.SAME
 
@@ -100,47 +108,47 @@ def _on_the_same(new: Claim, old: Claim) -> Link:
 def _is_about(later: Made, earlier: Made) -> bool:
     """Return whether a claim that names the earlier one's value is about the same thing, worded otherwise.
 
-    One's words must all be among the other's. Where the later one says less, what it says must be more than
-    an attribute: `TTL: 3600 -> 900` may be about any of several. Numbers agree by chance, names hardly.
+    Numbers, methods and everyday words agree by chance: the words must be the same, or the earlier one's be
+    nothing but the attribute (`TTL is 3600`). A name such as HMAC-SHA1 hardly does: one's words must all be
+    among the other's.
     """
+    if later.thing == _ANYTHING:
+        return earlier.thing == _OF_THE_PROJECT
     new, old = later.claim.words(), earlier.claim.words()
     if not new or not old:
         return False
-    if new >= old:
+    if new == old or (new > old and not earlier.claim.subject):
         return True
-    if not new < old:
-        return False
-    is_name = later.claim.old is not None and shaped(later.claim.old).shape in _NAMED
-    return is_name or any(not (is_attribute(word) or is_role(word)) for word in new)
+    return _is_distinct(later.claim.old or "") and (new > old or new < old)
 
 
-def successor_of(earlier: Made, later: Iterable[Made]) -> tuple[Link, Made | None]:
-    """Return what the later claims make of one, and the latest of them that does so.
+def _is_distinct(value: str) -> bool:
+    shape = shaped(value).shape
+    return shape is Shape.PATH or (shape is Shape.WORD and value not in _EVERYDAY)
 
-    `later` may hold any claims; those not later are passed over.
-    """
-    for one in sorted(later, key=lambda made: made.place, reverse=True):
-        if one.place <= earlier.place:
-            break
+
+Fate = tuple[Link, Made | None]
+"""What later claims make of one, and the latest that does so."""
+
+
+def fate(earlier: Made, later: Iterable[Made]) -> Fate:
+    """Return what the later claims make of one; `later` are all later than it, the latest first."""
+    for one in later:
         found = link(one, earlier)
         if found is not Link.NOTHING:
             return found, one
     return Link.NOTHING, None
 
 
-def holder(earlier: Made, linked: Mapping[Place, Sequence[Made]]) -> tuple[Link, Made | None]:
-    """Return what became of a claim, and what holds in its place now where it was superseded.
+def final(place: Place, fates: Mapping[Place, Fate]) -> Fate:
+    """Return what became of a claim, and what holds now in its place where it was superseded.
 
-    Args:
-        earlier: the claim.
-        linked: for each claim by its place those that may be linked with it; those without any are final.
+    `fates` are those of the claim and of all that took a place, each followed to the last; one that is not in
+    it is the last.
     """
-    found, one = successor_of(earlier, linked.get(earlier.place, ()))
-    if found is not Link.TAKEN or one is None:
+    found, one = fates[place]
+    if found is not Link.TAKEN:
         return found, one
-    last = one
-    while True:
-        further, after = successor_of(last, linked.get(last.place, ()))
-        if further is Link.NOTHING or after is None:
-            return Link.TAKEN, last
-        last = after
+    while one is not None and one.place in fates and fates[one.place][1] is not None:
+        one = fates[one.place][1]
+    return found, one

@@ -5,9 +5,9 @@ It is not the English ones (`english_changes`) nor plain statements (`fact_value
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 
-from graphmem.speech.changing import Change, first_of
+from graphmem.speech.changing import Change, first_of, forms
 
 _S = r"(?P<s>[^，,：:。；;]{1,40}?)"
 _O = r"(?P<o>[^，,。；;]{1,30}?)"
@@ -34,6 +34,8 @@ _FORMS = (
     # 缓存不再使用 Redis，改用 Memcached
     rf"{_S}\s?{_ADVERB}(?:不再|停止|不)(?P<r>{_USED})\s?{_O}(?:了)?[，,；;]\s?(?:而是|并|现在|统一|转而)*"
     rf"(?:改用|改为|改成|换成|换用|换为|转用|使用|采用|用|是)\s?{_V}",
+    rf"{_S}\s?{_ADVERB}(?P<r>改用|换用|转用|使用|采用|用)\s?(?P<v>[^，,。；;]{{1,40}}?)"
+    rf"[，,；;]\s?(?:不再|停止)(?:使用|用|采用)\s?(?P<o>[^，。；;]{{1,40}}?)了?$",
     rf"{_S}\s?{_ADVERB}(?:不再|停止)(?P<r>{_USED})\s?(?P<o>[^，,。；;]{{1,40}}?)了?$",
     rf"(?:我们|项目)?{_ADVERB}(?:不再|停止)(?P<r>{_USED})\s?{_O}(?:了)?(?:[，,；;]\s?(?:而是|并|现在"
     rf"|统一|转而)*"
@@ -63,13 +65,13 @@ _FORMS = (
     # 已迁移到 /v2
     rf"{_ADVERB}(?P<e>迁移?到|改[为成到]|切换?到|升级?到|换成|移到|搬到)了?\s?{_V}",
     # 默认分支现在是 main
-    rf"{_S}\s?(?:现在|目前|如今|现已)(?:已经?)?(?P<n>)(?:是|为|等于|[:：])\s?{_V}",
-    rf"(?:现在|目前|如今|今后|以后){_S}\s?(?:已经?)?(?P<n>)(?:是|为|等于)\s?{_V}",
+    rf"{_S}\s?(?:现在|目前|如今|现已)(?:已经?)?(?:是|为|等于|[:：])\s?{_V}",
+    rf"(?:现在|目前|如今|今后|以后){_S}\s?(?:已经?)?(?:是|为|等于)\s?{_V}",
 )  # fmt: skip
 
-_COMPILED = tuple(re.compile(form) for form in _FORMS)
+_SAID = (forms(_FORMS),)
 
 
-def changes(said: str) -> list[Change]:
-    """Return what a sentence may say of a value in another's place, the surest reading first."""
-    return first_of(_COMPILED, said)
+def changes(said: str) -> Iterator[Change]:
+    """Yield what a sentence may say of a value in another's place, the surest reading first."""
+    return first_of(_SAID, said)

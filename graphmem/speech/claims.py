@@ -8,14 +8,25 @@ is planned only tentatively.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
 from graphmem.speech import chinese_changes, chinese_rules, english_changes, english_rules, screens
 from graphmem.speech.changing import Change
 from graphmem.speech.fact_values import NO_VALUE, TELLING, assigned, is_name, plain, value_of
-from graphmem.speech.plain_statements import plainly
-from graphmem.speech.subjects import MANY, PROJECT, VAGUE, is_project, is_role, subject_of, subject_words
+from graphmem.speech.plain_statements import Plain, plainly
+from graphmem.speech.subjects import (
+    MANY,
+    ONE_PLACE,
+    PROJECT,
+    VAGUE,
+    attribute_words,
+    is_project,
+    is_role,
+    subject_of,
+    subject_words,
+)
 from graphmem.speech.value_shapes import Shape, shaped
 from graphmem.text import HAN
 
@@ -26,6 +37,8 @@ LONGEST = 300
 class Reach(IntEnum):
     """What an earlier claim on the same subject and attribute must be so that this one takes its place."""
 
+    NOTHING = -1
+    """It takes no place: something its sentence names besides, the version of what is used."""
     NAMED = 0
     """The value this one says is gone."""
     ALIKE = 1
@@ -50,11 +63,13 @@ class Claim(NamedTuple):
 
     def words(self) -> frozenset[str]:
         """Return the words of subject and attribute that tell something."""
-        had = () if self.attribute in VAGUE else (self.attribute,)
-        return frozenset((*(self.subject or ()), *had))
+        return frozenset((*(self.subject or ()), *attribute_words(self.attribute)))
 
 
 _HAN = re.compile(f"[{HAN}]")
+_MOST_HAN = 8
+_MOST_HAN_BESIDE = 4
+"""So many Chinese characters a name has, and what stands beside a number or a path."""
 _VERSIONED = frozenset({"base", "prefix", "path", "url", "uri", "value", "endpoint"})
 
 
@@ -65,24 +80,42 @@ def claims(sentence: str, *, is_title: bool = False) -> list[Claim]:
     """
     if len(sentence) > LONGEST or not is_hinted(sentence):
         return []
-    said = sentence.strip()
-    if english_rules.is_question(said) or chinese_rules.is_question(said) or screens.SUPPOSED.search(said):
-        return []
-    scope = ""
+    said, scope = sentence.strip(), ""
     if is_title and (typed := screens.CONVENTIONAL.match(said)) is not None:
         scope, said = typed["s"] or "", said[typed.end() :]
+    hedged = screens.HEDGE.sub("", said).strip()
+    found = _of_sentence(_led(hedged), scope, is_title=is_title)
+    if not found or _is_no_statement(said):
+        return []
+    found += [aside for claim in found if (aside := _aside(claim)) is not None]
     tentative = any(
         pattern.search(said)
         for pattern in (screens.PLANNED, english_rules.TENTATIVE, chinese_rules.TENTATIVE)
     )
-    plainly_said = screens.HEDGE.sub("", said).strip() if tentative else said
-    found = _of_sentence(_led(plainly_said), scope, is_title=is_title)
     return [one._replace(tentative=tentative) for one in found]
+
+
+def _is_no_statement(said: str) -> bool:
+    """Return whether a sentence asks, supposes or tells what somebody else said."""
+    asks = english_rules.is_question(said) or chinese_rules.is_question(said)
+    return asks or screens.SUPPOSED.search(said) is not None
 
 
 def is_hinted(text: str) -> bool:
     """Return whether a text could claim something at all; fast, for texts that mostly don't."""
-    return screens.HINT.search(text) is not None
+    words = frozenset(text.casefold().split())
+    if screens.may_change(words, text) or screens.may_be(words, text) or screens.may_be_otherwise(words):
+        return True
+    if text.isascii() or _HAN.search(text) is None:
+        return False
+    return screens.may_change_in_chinese(text) or screens.may_be_in_chinese(text)
+
+
+def may_report(title: str) -> bool:
+    """Return whether a title could report a change; fast."""
+    if screens.may_change(frozenset(title.casefold().split()), title):
+        return True
+    return not title.isascii() and _HAN.search(title) is not None and screens.may_change_in_chinese(title)
 
 
 def _led(said: str) -> str:
@@ -112,48 +145,74 @@ def _of_sentence(said: str, scope: str, *, is_title: bool) -> list[Claim]:
 
 def _of_clause(said: str, place: str, *, is_title: bool) -> Claim | None:
     past = screens.PAST.match(said) is not None
-    read = english_changes.changes(said, is_title=is_title)
-    if _HAN.search(said):
-        read += chinese_changes.changes(said)
-    for change in read:
+    words = frozenset(said.casefold().split())
+    chinese = not said.isascii() and _HAN.search(said) is not None
+    for change in _read(said, words, chinese=chinese, is_title=is_title):
         if past and not (change.old and change.value):
             continue
         if (made := _changed(change, place)) is not None:
             return made
-    return None if past or screens.NEGATED.search(said) else _plain(said, place)
+    if past or screens.NEGATED.search(said):
+        return None
+    in_chinese = chinese and screens.may_be_in_chinese(said)
+    otherwise = in_chinese or screens.may_be_otherwise(words)
+    stated = plainly(said) if otherwise else None
+    if stated is None and (in_chinese or screens.may_be(words, said)):
+        made_so = assigned(said)
+        if made_so is not None:
+            attribute = "" if made_so.attribute == "value" else made_so.attribute
+            stated = Plain(made_so.subject, attribute, made_so.value)
+    return None if stated is None else _plain(stated, place)
+
+
+def _read(said: str, words: frozenset[str], *, chinese: bool, is_title: bool) -> Iterator[Change]:
+    if screens.may_change(words, said):
+        yield from english_changes.changes(said, is_title=is_title)
+    if chinese and screens.may_change_in_chinese(said):
+        yield from chinese_changes.changes(said)
+
+
+def _aside(claim: Claim) -> Claim | None:
+    """Return what a value names besides: the version of `Tauri 1.6`, the method of `POST /search`."""
+    value = claim.value or ""
+    if (named := screens.VERSIONED.match(value)) is not None:
+        return Claim(subject_words(named["s"]), "version", shaped(named["v"]).text, reach=Reach.NOTHING)
+    if (asked := screens.METHOD_AND_PATH.match(value)) is not None:
+        return Claim(claim.subject, "method", asked["m"], reach=Reach.NOTHING)
+    return None
 
 
 # ---- what is said to be so ----------------------------------------------------------------------
 
 
-def _plain(said: str, place: str) -> Claim | None:
+def _plain(stated: Plain, place: str) -> Claim | None:
     """Return what a sentence says is, with nothing said of a change."""
-    stated = plainly(said)
-    if stated is not None:
-        name, attribute, text = stated
-    elif (made := assigned(said)) is not None:
-        name, attribute, text = made.subject, "" if made.attribute == "value" else made.attribute, made.value
-    else:
-        return None
+    name, attribute, text = stated
     placed = _placed(name, attribute, text, place, "")
     if placed is None:
         return None
     subject, had, value = placed
-    if _is_talk(value):
+    if _is_talk(value) or ("以" in name and value in "准主例"):
         return None
     return Claim(subject, had, value, reach=Reach.NAMED if _is_loose(subject, had) else Reach.ALIKE)
 
 
 def _is_talk(value: str) -> bool:
-    """Return whether a value only describes: slow, configurable, read from a file."""
-    if shaped(value).shape is not Shape.WORD:
-        return False
-    return bool(screens.ADJECTIVE.match(value) or screens.JOINED.search(value)) or len(value.split()) > 3
+    """Return whether a value only describes: slow, configurable, read from a file, 价格和日期按地区格式化."""
+    shape = shaped(value).shape
+    if shape is Shape.WORD and (
+        screens.ADJECTIVE.match(value) or screens.JOINED.search(value) or len(value.split()) > 3
+    ):
+        return True
+    most = _MOST_HAN if shape is Shape.WORD else _MOST_HAN_BESIDE
+    return len(_HAN.findall(value)) > most
 
 
 def _is_loose(subject: tuple[str, ...], attribute: str) -> bool:
     """Return whether there can be several of it at a time, or nobody can say of what it is."""
-    return attribute in MANY or (not subject and attribute in screens.OF_SOMETHING)
+    if attribute in MANY or (not subject and attribute in screens.OF_SOMETHING):
+        return True
+    return screens.PARTICIPLE.match(f"{attribute} x") is not None and attribute not in ONE_PLACE
 
 
 def _placed(
@@ -161,10 +220,11 @@ def _placed(
 ) -> tuple[tuple[str, ...], str, str] | None:
     """Return subject, attribute and value; what the value is said to be for is part of the subject."""
     raw = _cut(text)
-    where = place
+    where, had = place, attribute
+    if not had and (done := screens.PARTICIPLE.match(raw)) is not None and subject_of(name)[1] in VAGUE:
+        had, raw = done["a"], done["v"]
     if (rest := screens.HEAD.match(raw)) is not None and _is_complete(rest["v"]):
         raw, where = rest["v"], f"{place} {rest['p']}"
-    had = attribute
     if (typed := screens.TYPED.match(raw)) is not None:
         had, raw = (typed["a"] or typed["b"]), (typed["v"] or typed["w"])
         if attribute == "" and subject_of(name)[1] not in (*VAGUE, subject_of("", had)[1]):
@@ -218,33 +278,39 @@ def _changed(change: Change, place: str) -> Claim | None:
     if name and name == change.old and "的" in name:
         name, _, old = name.rpartition("的")
     where = f"{place} {change.place}".strip()
-    if not name:
-        name, where = (where, "") if where else ("project", "")
-    if not (is_name(name) or is_project((plain(name),))):
+    if is_project((plain(name),)) and name:
+        name = "project"
+    elif not name:
+        name, where = (where, "") if where else ("" if change.relation else "project", "")
+    if name and name != "project" and not is_name(name):
         return None
     if not change.value:
         return _ended(name, change, old, where)
     renamed = change.relation.startswith("rename") or change.relation in ("重命名", "改名", "更名")
     uses = change.relation not in ("", "is", "are", "called", "named", "known as") and not renamed
     attribute = "name" if renamed and subject_of(name)[1] in VAGUE else ""
+    if not attribute and (uses or name == "project") and subject_of(name)[1] in VAGUE:
+        attribute = "use"
     placed = _placed(name, attribute, change.value, where, change.move)
     if placed is None:
         return None
     subject, had, value = placed
-    if had == "value" and (uses or is_project(subject)):
-        had = "use"
     plain_old = shaped(old).text if old else None
     if plain_old == value or not _is_sure(change, had, value, plain_old):
         return None
-    named_only = (
-        _is_loose(subject, had) or (is_project(subject) and had == "use") or change.name == change.old
-    )
+    any_word = had == "value" and shaped(value).shape is Shape.WORD
+    several = had in MANY or (not subject and had in screens.OF_SOMETHING)
+    named_only = several or any_word or change.name == change.old
     return Claim(subject, had, value, plain_old, Reach.NAMED if named_only else Reach.ANY)
 
 
 def _is_sure(change: Change, attribute: str, value: str, old: str | None) -> bool:
     """Return whether it is a value that changed, not something that was moved about or made otherwise."""
     said = change.value.strip()
+    if len(said.split()) > 1 and not is_name(said) and not TELLING.match(said):
+        return False
+    if "(" in change.old or len(change.old.split()) > 5:
+        return False
     if old is None and (screens.JOINED.search(value) or len(value.split()) > 3):
         return False
     telling = bool(TELLING.search(said))

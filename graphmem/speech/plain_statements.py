@@ -23,7 +23,16 @@ _TIME = r"\d+(?:\.\d+)?\s?(?:ms|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?|w
 _ROLE = (
     r"(?:store|storage|(?:package|session|secrets?)\smanager|broker|provider|bundler|linter|formatter"
     r"|orm|(?:test\s)?runner"
-    r"|registry|cache|directory)"
+    r"|registry|cache|directory|theme|colou?r|font|platform)"
+)
+_PARTICIPLE = (
+    r"(?:\w{2,}ed|built|kept|sent|made|run|cut|held|written|done|driven|drawn)"
+    r"\s(?:with|by|in|on|from|as|to|through|via|into|under)"
+)
+_ROLE_ALONE = (
+    r"(?:store|storage|manager|broker|provider|bundler|linter|formatter|orm|runner|registry|cache"
+    r"|database|queue"
+    r"|framework|engine|library|platform|branch|language)"
 )
 _FORMS = (
     (rf"{_S}\s{_NOW}(?:runs?|listens?|serves?|starts?|is\s(?:served|running|available|exposed|reachable"
@@ -40,6 +49,20 @@ _FORMS = (
     (rf"{_S}\s(?:has|have)\s{_NOW}an?\s(?P<a>[\w-]+(?:\s[\w-]+)?)\sof\s(?P<v>\S+(?:\s\S+){{0,3}})$", ""),
     (rf"(?P<s>(?:[\w-]+\s){{0,4}}{_ROLE})\s?(?:is|are|=|:)\s{_NOW}(?P<v>[\w./@-]+(?:\s[\w./@-]+)?)$", "role"),
     (rf"{_S}\s{_NOW}(?:calls?|hits|requests)\s(?P<v>(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?/\S+)$", "use"),
+    (rf"{_S}\s(?:is|are)\s(?:now\s|currently\s|always\s)?(?P<v>{_PARTICIPLE}\s(?!the\s(?:fly|way|end"
+     rf"|time|same)\b)\S+(?:\s\S+){{0,3}})$", "value"),
+    (rf"(?P<v>[A-Z`][\w.+`-]{{1,30}}(?:\s\d[\w.]*)?)\s(?:is|remains)\s(?:now\s)?(?:the|our)"
+     rf"\s(?P<s>(?:[\w-]+\s){{0,3}}{_ROLE_ALONE})$", "value"),
+    (rf"{_S}\s(?:is|are)\s(?:now\s)?(?P<v>(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?/\S+)$", "value"),
+    (rf"{_S}\s(?:lives?|is\s(?:served|reachable|mounted|available)|sits)\s{_NOW}(?:at|under|on)"
+     rf"\s(?P<v>/\S+)$", "value"),
+    (r"(?:the\s)?(?:feature\s)?(?:flag\s|setting\s|option\s)?(?P<s>[A-Za-z]\w*[_.-]\w[\w.-]*"
+     r"|[A-Z][A-Z\d]{2,})(?:\s(?:flag|setting|option))?"
+     r"\s(?:is|:|=)\s(?:now\s|currently\s)?(?P<v>on|off|enabled|disabled|true|false)$", "value"),
+    (r"(?P<s>[^，,：:。]{0,20}?(?:存储|包管理器|构建工具|缓存|数据库|消息队列|队列|框架|引擎|平台"
+     r"|主题色?|颜色|字体|编辑器|构建器))"
+     r"\s?(?:现在|默认|目前|仍然?)?(?:是|为|用的是|使用|采用|用"
+     r"|[:：])\s?(?P<v>[\w./@-]{1,30}(?:\s[\w./@-]{1,20})?)$", "role"),
     (r"(?P<s>)(?:please\s|always\s|we\s|i\s|i'd\s|code\s(?:is|should\sbe)\s)*(?:indent(?:ed"
      r"|s)?(?:\s(?:code|files|everything))?\s(?:with|by|using)|indentation\s?(?:is|:|uses|=))"
      r"\s(?P<v>tabs?|spaces|(?:\d+|two|four|eight)[\s-]spaces?|\d)$", "indent"),
@@ -62,7 +85,8 @@ _FORMS = (
     (r"(?P<s>[^，,：:。]{0,40}?)\s?端口\s?(?P<v>\d{2,5})$", "port"),
     (r"(?P<s>[^，,：:。]{1,40}?)\s?(?:在|于)?\s?(?:\d+\s?)?(?P<v>\d+\s?(?:毫秒|秒钟?|分钟?|小时|天|周))"
      r"后?(?:过期|失效)$", "ttl"),
-    (r"(?P<s>[^，,：:。]{1,30}?)\s?(?:默认|目前|现在)?(?:使用|走|采用|选用|用)\s?(?P<v>GET|POST|PUT"
+    (r"(?P<s>[^，,：:。]{1,30}?)\s?(?:默认|目前|现在)?(?<![改换转不停])(?:使用|走|采用|选用|用)"
+     r"\s?(?P<v>GET|POST|PUT"
      r"|PATCH|DELETE|[A-Z/][\w./@-]{1,30})(?:\s?(?:方法|请求|方式))?$", "use"),
 )  # fmt: skip
 _COMPILED = tuple((re.compile(form, re.IGNORECASE), attribute) for form, attribute in _FORMS)
@@ -75,7 +99,7 @@ def plainly(said: str) -> Plain | None:
         if (found := form.match(said)) is not None:
             parts = found.groupdict()
             value = (parts["v"] or parts.get("w") or "").strip()
-            if attribute == "role":
+            if attribute in ("role", "value"):
                 return Plain(parts["s"].strip(), "", value)
             if attribute == "indent":
                 value = _indent(value)

@@ -7,13 +7,58 @@ from __future__ import annotations
 
 import re
 
-HINT = re.compile(
-    r"->|→|=|[:：]|\b(?:is|are|uses?|used|using|to|on|has|have|of|instead|rather|longer|over|with|by"
-    r"|after|not|replaces?d?|favou?r"
-    r"|supersedes|at|for|listens|calls|runs|prefer|port)\b|[是为改换用由从到成称走代在]|缩进|端口|监听"
-    r"|过期|失效",
-    re.IGNORECASE,
-)
+_CHANGE_WORDS = """
+move moved moves change changed changes switch switched switches migrate migrated migrates increase
+increased decrease decreased raise raised raises lower lowered reduce reduced bump bumped bumps upgrade
+upgraded upgrades downgrade downgraded extend extended shorten shortened update updated updates went cut
+doubled halved reset flip flipped convert converted revert reverted rolled set sets fixed instead rather
+place lieu longer more anymore used was were stopped dropped abandoned phased favour favor replaced
+replaces replace supersedes superseded succeeded swap swapped substituted rename renamed now called named
+known starting over not
+"""
+_PLAIN_WORDS = """
+is are uses use runs run listens lives stored hosted written built deployed served connects talks reads
+writes will remains
+"""
+_OTHER_WORDS = """
+built kept sent made run cut held written done driven drawn our port called color colour theme font enabled
+disabled off platform indent indented indents indentation prefer quotes quotes. spaces spaces. tabs tabs.
+expires expire lasts last valid times gives has have calls hits requests starts fires happens scheduled
+binds answers serves exposed version on at is are store storage manager broker provider bundler linter
+formatter orm runner registry cache directory
+"""
+_CHANGE_WORD_SET = frozenset(_CHANGE_WORDS.split())
+_PLAIN_WORD_SET = frozenset(_PLAIN_WORDS.split())
+_OTHER_WORD_SET = frozenset(_OTHER_WORDS.split())
+_HAN_CHANGED = re.compile(r"[改换迁切升降调设变增减缩延提转移搬不停废弃淘下代替取从由重更现目如今回]")
+_HAN_PLAIN = re.compile(r"[是为等于用依基部运跑存放监缩端过失走采选]|[:：=]")
+
+
+def may_change(words: frozenset[str], text: str) -> bool:
+    """Return whether a text of these folded words could say in English that something changed; fast."""
+    return not _CHANGE_WORD_SET.isdisjoint(words) or "->" in text or "→" in text or "=>" in text
+
+
+def may_be(words: frozenset[str], text: str) -> bool:
+    """Return whether a text could say in English what something is."""
+    return not _PLAIN_WORD_SET.isdisjoint(words) or ":" in text or "=" in text
+
+
+def may_be_otherwise(words: frozenset[str]) -> bool:
+    """Return whether a text could say what something is in words of its own: runs on port, expires after."""
+    return not _OTHER_WORD_SET.isdisjoint(words)
+
+
+def may_change_in_chinese(text: str) -> bool:
+    """Return whether a text with Chinese in it could say that something changed."""
+    return _HAN_CHANGED.search(text) is not None or "->" in text or "→" in text
+
+
+def may_be_in_chinese(text: str) -> bool:
+    """Return whether a text with Chinese in it could say what something is."""
+    return _HAN_PLAIN.search(text) is not None
+
+
 HEDGE = re.compile(
     r"\b(?:maybe|perhaps|probably|possibly|presumably|tentatively|provisionally|temporarily|for\snow"
     r"|(?:we|it)\s(?:might|may|could)(?=\s(?:be|move|switch|use)\b)"
@@ -37,7 +82,7 @@ CONVENTIONAL = re.compile(r"(?P<t>[a-z]{2,10})(?:\((?P<s>[^)]{1,40})\))?!?:\s+")
 NEGATED = re.compile(
     r"\b(?:not|never|cannot|without|neither|nor|nobody|nothing|fail(?:s|ed)?|forgot|refus\w+|reject\w+"
     r"|against|wrong(?:ly)?|bug|avoid)\b|n't\b"
-    r"|没有?|未能?|并非|不是|别|不要|无需|不用|不应|不能|不会|拒绝|忘了|错误地",
+    r"|没有?|未能?|并非|不是|(?<![级类区个分特性])别|不要|无需|不用|不应|不能|不会|拒绝|忘了|错误地",
     re.IGNORECASE,
 )
 SUPPOSED = re.compile(
@@ -66,7 +111,7 @@ PAST = re.compile(
 ADJECTIVE = re.compile(
     r"(?:\w+(?:able|ible|ful|less|ous|ive|ish|ary|ory|ant|ent|ical|ed|ing|ly)|huge|small|large|big|long"
     r"|short|high|low|old|new|late|early|odd|weird|hard|easy"
-    r"|unique|safe|stable|simple|complex|heavy|light|green|red|flaky|random|dynamic|static|stale|null"
+    r"|unique|safe|stable|simple|complex|heavy|flaky|random|dynamic|static|stale|null"
     r"|nil|private|public|mandatory|random|shared|local"
     r"|global|live|dead|alive|strict|loose|many|few|enough|fine|gone|ours|theirs|better|worse|cheap"
     r"|clean|dirty|nice|ugly|tricky|risky|fixed"
@@ -96,6 +141,13 @@ JOINED = re.compile(
     r"|use|used)\b",
     re.IGNORECASE,
 )
+PARTICIPLE = re.compile(
+    r"(?P<a>(?:\w{2,}ed|built|kept|sent|made|run|cut|held|written|set|done|driven|drawn)"
+    r"\s(?:with|by|in|on|from|as|to|at|through|via|into|under))\s(?P<v>.+)$",
+    re.IGNORECASE,
+)
+VERSIONED = re.compile(r"(?P<s>[a-z][\w.+#-]*[a-z+#])\s(?P<v>v?\d+(?:\.\d+)*)$")
+METHOD_AND_PATH = re.compile(r"(?P<m>get|post|put|patch|delete)\s/\S+$")
 VALUE_TAIL = re.compile(
     r"\s(?:instead|now|again|already|today|everywhere|too|as\swell|by\sdefault|everywhere\selse"
     r"|per\sdefault)$|(?:了|吧|啦)$",
@@ -107,8 +159,8 @@ OLD_TAIL = re.compile(
 )
 UPGRADE = re.compile(r"up(?:grade|date)|downgrad|bump|升|降级|更新")
 _OF_SOMETHING_WORDS = """
-name path url uri key index length level size count type table column parent root format mode version label
-status state address value user directory
+name path url uri key index length level size count type table column parent root format mode version
+label status state address value user directory
 """
 OF_SOMETHING = frozenset(_OF_SOMETHING_WORDS.split())
 """What hardly anything is without saying of what: `the size is 20` may be about anything."""

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from graphmem.aliases import BREAK, matches, units
 from graphmem.speech.fact_values import is_attribute, named
+from graphmem.speech.facts import root
 from graphmem.text import HAN, STOP_WORDS, stem
 
 VAGUE = frozenset({"value", "use", "run on", "talk to", "depend on", "is on", "endpoint", "route", ""})
@@ -18,6 +19,11 @@ VAGUE = frozenset({"value", "use", "run on", "talk to", "depend on", "is on", "e
 
 MANY = frozenset({"use", "run on", "talk to", "depend on"})
 """What something may have several of at a time: one more takes no other's place."""
+
+ONE_PLACE = frozenset(
+    {"stored in", "kept in", "saved in", "written in", "hosted on", "cut from", "released from"}
+)
+"""What is done with something in one way at a time."""
 
 _SAME = {
     "有效期": "ttl", "lifetime": "ttl", "time to live": "ttl", "时效": "ttl", "存活时间": "ttl",
@@ -33,7 +39,9 @@ _SAME = {
     "长度": "length", "深度": "depth", "宽度": "width", "配额": "quota", "策略": "strategy",
     "重试次数": "retry", "最大重试次数": "retry", "负责人": "owner", "maintainer": "owner",
     "默认值": "default", "名称": "name", "名字": "name", "容量": "capacity", "目录": "directory",
-    "folder": "directory", "存储": "store", "storage": "store", "包管理器": "manager", "构建工具": "bundler",
+    "folder": "directory", "colour": "color", "颜色": "color", "主题": "theme",
+    "字体": "font", "平台": "platform",
+    "存储": "store", "storage": "store", "包管理器": "manager", "构建工具": "bundler",
     "缓存": "cache", "使用": "use", "uses": "use", "用": "use", "using": "use", "依赖": "depend on",
     "依赖于": "depend on", "基于": "use", "采用": "use", "运行在": "run on", "部署在": "run on",
     "runs on": "run on", "deployed on": "run on", "hosted on": "run on", "connects to": "talk to",
@@ -41,77 +49,39 @@ _SAME = {
     "listen on": "port", "监听": "port", "监听在": "port", "存放在": "stored in", "存储在": "stored in",
     "存在": "stored in", "lives in": "stored in",
 }  # fmt: skip
-_ROLES = frozenset(
-    [
-        "store",
-        "storage",
-        "manager",
-        "broker",
-        "provider",
-        "bundler",
-        "linter",
-        "formatter",
-        "orm",
-        "driver",
-        "cache",
-        "database",
-        "queue",
-        "framework",
-        "engine",
-        "library",
-        "runner",
-        "registry",
-        "directory",
-        "存储",
-        "包管理器",
-        "构建工具",
-        "缓存",
-        "数据库",
-        "消息队列",
-        "队列",
-        "框架",
-        "引擎",
-        "存放位置",
-        "构建器",
-    ]
-)
+_ROLE_WORDS = """
+store storage manager broker provider bundler linter formatter orm driver cache database queue framework
+engine library runner registry directory theme color colour font platform 存储 包管理器 构建工具 缓存
+数据库 消息队列 队列 框架 引擎 存放位置 构建器 平台 主题色 颜色 字体 主题
+"""
+_ROLES = frozenset(_ROLE_WORDS.split())
 """What of one thing there is one at a time, so that using another is using it instead."""
 
 _HAN_ROLES = tuple(sorted((word for word in _ROLES if re.match(f"[{HAN}]", word)), key=len, reverse=True))
-_GENERIC = frozenset(
-    [
-        "endpoint",
-        "endpoints",
-        "route",
-        "value",
-        "setting",
-        "settings",
-        "config",
-        "configuration",
-        "option",
-        "parameter",
-        "param",
-        "variable",
-        "env",
-        "current",
-        "new",
-        "own",
-        "actual",
-        "number",
-        "接口",
-        "端点",
-        "设置",
-        "配置",
-        "参数",
-        "项目",
-        "仓库",
-        "当前",
-        "目前",
-        "系统",
-    ]
-)
+_GENERIC_WORDS = """
+endpoint endpoints route value setting settings config configuration option parameter param variable env
+current flag number 接口 端点 设置 配置 参数 项目 仓库 当前 目前 系统
+"""
+_GENERIC = frozenset(_GENERIC_WORDS.split())
 PROJECT = frozenset({"project", "repo", "repository", "codebase", "we", "项目", "本项目", "我们", "仓库"})
-_WORDS = {"接口": "api", "默认": "default", "最大": "max", "最小": "min", "maximum": "max", "minimum": "min"}
+_JOINTS = frozenset({"with", "by", "in", "on", "from", "as", "to", "at", "through", "via", "into", "under"})
+_DONE_ANYHOW = frozenset(
+    {"done", "made", "handled", "run", "set", "used", "based", "performed", "powered", "held"}
+)
+_WORDS = {
+    "签名": "sign",
+    "签署": "sign",
+    "signature": "sign",
+    "包管理": "package",
+    "消息": "message",
+    "服务": "service",
+    "接口": "api",
+    "默认": "default",
+    "最大": "max",
+    "最小": "min",
+    "maximum": "max",
+    "minimum": "min",
+}
 _HAN = re.compile(f"[{HAN}]")
 _HAN_JOINTS = re.compile(r"[的之]|中的?$|里的?$|^在|上的?$")
 
@@ -175,6 +145,16 @@ def one_name(attribute: str) -> str:
     """Return the one name of an attribute's wordings in both languages; an unknown one without its plural."""
     plain = " ".join(attribute.casefold().split())
     return _SAME.get(plain) or _SAME.get(stem(plain)) or stem(plain)
+
+
+def attribute_words(attribute: str) -> tuple[str, ...]:
+    """Return what an attribute tells: nothing of a vague one, of `signed with` what is done."""
+    if attribute in VAGUE:
+        return ()
+    done, space, joint = attribute.partition(" ")
+    if not space or joint not in _JOINTS:
+        return (attribute,)
+    return () if done in _DONE_ANYHOW else (root(done),)
 
 
 def is_role(attribute: str) -> bool:

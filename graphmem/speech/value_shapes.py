@@ -108,6 +108,7 @@ def _quantity(found: re.Match[str]) -> Value:
     return Value(f"{shown} {unit}", Shape.NUMBER, number, unit)
 
 
+@lru_cache(maxsize=16_384)
 def same(one: str, other: str) -> bool:
     """Return whether two values in plain form say the same: 15 minutes and 900 s, 3600 and 3600 seconds."""
     if one == other:
