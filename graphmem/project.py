@@ -39,10 +39,14 @@ from graphmem.project_code import ProjectCode
 from graphmem.project_corpora import ProjectCorpora
 from graphmem.project_graph import ProjectGraph
 from graphmem.project_keeping import ProjectKeeping
+from graphmem.project_query import ProjectQuery
+from graphmem.question import Answer
+from graphmem.question import Question as QuestionInWords
 from graphmem.recall import listing, survey
 from graphmem.recall.impact import impact, unfinished
 from graphmem.recall.search import search
 from graphmem.recall.surroundings import Question
+from graphmem.recall.switches import EVERYTHING, Switches
 from graphmem.record import storable
 from graphmem.task_words import task_words
 
@@ -63,7 +67,8 @@ class Project:
         self.capture = ProjectCapture(self._access)
         self.keeping = ProjectKeeping(self._access, self.capture)
         self.advice = ProjectAdvice(self._access)
-        self.corpora = ProjectCorpora(self._access, self.resolve)
+        self._questions = ProjectQuery(self._access, self.graph.lending.ask)
+        self.corpora = ProjectCorpora(self._access, self.resolve, self.query)
 
     def close(self, *, only_if_idle: bool = False) -> bool:
         """Close the files until the next use; with `only_if_idle` not while somebody uses them."""
@@ -311,6 +316,18 @@ class Project:
         return self._access.ask(
             lambda view, files: search(view, files.journal, text, limit, since, until, kinds)
         )
+
+    def query(self, question: QuestionInWords, switches: Switches = EVERYTHING) -> Answer:
+        """Return what answers a question in words: pieces, nodes, and a context within its budget.
+
+        Raises:
+            InvalidInputError: the text is blank, the limit out of range, or the file outside the root.
+        """
+        path = question.filters.file
+        if path is not None:
+            inside = replace(question.filters, file=self.resolve([path])[0])
+            question = replace(question, filters=inside)
+        return self._questions.ask(question, switches)
 
     def degraded(self) -> str | None:
         """Return what answers lack while the derived file is being rebuilt, None when they lack nothing."""
