@@ -129,7 +129,11 @@ def _led(said: str) -> str:
 def _of_sentence(said: str, scope: str, *, is_title: bool) -> list[Claim]:
     whole = _of_clause(said, scope, is_title=is_title)
     clauses = [clause.strip() for clause in screens.CLAUSES.split(said) if clause.strip()]
-    if len(clauses) == 1 or (whole is not None and whole.old is not None and whole.value is not None):
+    if (
+        len(clauses) == 1
+        or screens.PAST.match(said)
+        or (whole is not None and whole.old is not None and whole.value is not None)
+    ):
         return [] if whole is None else [whole]
     place, found = scope, list[Claim]()
     for clause in clauses:

@@ -39,6 +39,7 @@ _FORMS = (
      rf"|bound)|binds?|uses?|is|sits|lives|answers?)"
      r"\s(?:now\s)?(?:on\s|at\s|to\s)?(?:the\s)?(?:port\s|(?:localhost|127\.0\.0\.1|0\.0\.0\.0)?:)"
      r"(?P<v>\d{2,5})$", "port"),
+    (r"(?:the\s)?(?P<s>(?:[\w-]+\s){0,4}?)port\s(?:now\s)?(?P<v>\d{2,5})$", "port"),
     (rf"port\s(?P<v>\d{{2,5}})\s(?:is\s)?(?:for|used\sby|belongs\sto|of)\s{_S}$", "port"),
     (rf"{_S}\s{_NOW}(?:runs?|starts?|fires?|happens|is\s(?:scheduled|run|triggered|due))\s{_NOW}(?:at"
      rf"|for|every)\s(?P<v>\d{{1,2}}:\d\d\S*|{_TIME})$", "schedule"),

@@ -63,7 +63,7 @@ HEDGE = re.compile(
     r"\b(?:maybe|perhaps|probably|possibly|presumably|tentatively|provisionally|temporarily|for\snow"
     r"|(?:we|it)\s(?:might|may|could)(?=\s(?:be|move|switch|use)\b)"
     r"|i\s(?:think|guess|suppose)(?:\sthat)?)\b,?\s?|暂时|暂定|暂且|大概|可能|也许|或许|估计|说不定"
-    r"|应该(?=是)",
+    r"|应该(?=是)|(?:我们)?(?:计划|打算|准备|考虑|建议)(?=[把将])",
     re.IGNORECASE,
 )
 """Words that make a sentence tentative and say nothing else."""
@@ -88,7 +88,7 @@ NEGATED = re.compile(
 SUPPOSED = re.compile(
     r"\b(?:if|unless|whether|assuming|suppose|imagine|when(?:ever)?|until|otherwise|except|only"
     r"|per\stenant|depending|either|e\.g|for\s(?:example|instance)"
-    r"|like|such\sas|says?|said|claims?|thinks?|heard|wonder\w*|pretend\w*|mock\w*|hypothetically|wish"
+    r"|like|such\sas|says?|said|claims?|thinks|heard|wonder\w*|pretend\w*|mock\w*|hypothetically|wish"
     r"|example|sample|todo|fixme)\b"
     r"|如果|假如|假设|除非|若|当[^前]|的话|是否|例如|比如|据说|听说|以为|取决于|示例|待办|要不",
     re.IGNORECASE,
@@ -121,10 +121,10 @@ ADJECTIVE = re.compile(
     re.IGNORECASE,
 )
 HEAD = re.compile(
-    r"(?P<v>\S+(?:\s\S+)?)\s(?P<j>for|in|on|during|under|within|at|across|by|when)\s(?P<p>.{2,60})$"
+    r"(?P<v>\S+(?:\s\S+)?)\s(?P<j>for|in|on|during|under|within|at|across|when)\s(?P<p>.{2,60})$"
 )
 AND = re.compile(
-    r"\s(?:and|but|while|which|that|because|since|so)\s|(?<=[\w/])(?:并且|而且|以及|因为|所以)|\.\s"
+    r"\s(?:by|and|but|while|which|that|because|since|so)\s|(?<=[\w/])(?:并且|而且|以及|因为|所以)|\.\s"
     r"|[，,。;；]"
 )
 TYPED = re.compile(

@@ -99,6 +99,8 @@ def snapshot(database: Database, *, by_id: bool = False) -> dict[str, list[Any]]
         "fact": "SELECT observation.id, ord, kind, state, scope, fact.text, subject, attribute, value,"
         " tentative, everywhere, fact.at, fact.actor, words FROM fact JOIN observation USING (seq)"
         " JOIN fact_text ON fact_text.rowid = fact.id",
+        "statement": "SELECT observation.id, ord, part, subject, attribute, value, old, old_bare, reach,"
+        " tentative, statement.actor, statement.at, text, whole FROM statement JOIN observation USING (seq)",
         "heat": "SELECT own.name, ROUND(heat, 9), heat_at FROM file JOIN path AS own ON own.id = file.path",
         "meta": "SELECT key, value FROM meta WHERE key IN ('observations', 'parts')",
         "contract_use": "SELECT observation.id, name, superseded_by FROM contract_use"
