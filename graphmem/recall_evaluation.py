@@ -19,9 +19,8 @@ from graphmem.errors import SourceError
 from graphmem.memory import Memory
 from graphmem.project import Project
 from graphmem.question import Question
-from graphmem.recall.packing import pack_hits
 from graphmem.recall.switches import EVERYTHING, Switches
-from graphmem.recall_lines import Catalogue
+from graphmem.recall_lines import Catalogue, shown_for
 from graphmem.recall_set import OWN_TEXT, Part, PieceName, RecallSet, SetQuestion, Subject, Tongues
 from inference.recall_metrics import (
     Gain,
@@ -70,7 +69,7 @@ class Told(NamedTuple):
     degraded: str | None = None
 
 
-Ask = Callable[[Project, Catalogue, str, Switches], Told]
+Ask = Callable[[Project, str, Switches], Told]
 Progress = Callable[[RecallStage, int, int | None], None]
 
 
@@ -117,13 +116,11 @@ class RecallEvaluation:
     degraded: str | None
 
 
-def ask_in_words(project: Project, catalogue: Catalogue, text: str, switches: Switches) -> Told:
-    """Ask through the search by words, which marks nothing and expands nothing: no switch changes it."""
-    del switches
-    question = Question(text)
-    hits = project.search(text, question.limit)
-    ranked = dict.fromkeys(catalogue.piece(hit.id, hit.text) for hit in hits)
-    return Told(tuple(ranked), pack_hits(hits, question.budget_tokens), "search by words only")
+def ask_in_words(project: Project, text: str, switches: Switches) -> Told:
+    """Ask as everybody asks, with something left out."""
+    answer = project.query(Question(text), switches)
+    ranked = tuple(PieceName(piece.id, piece.ord) for piece in answer.pieces)
+    return Told(ranked, answer.context, answer.degraded)
 
 
 def evaluate_recall(
@@ -238,8 +235,8 @@ class _Asking:
         return outcomes
 
     def _judged(self, question: SetQuestion, project: Project, switches: Switches) -> Outcome:
-        told = self._ask(project, self._catalogue, question.text, switches)
-        shown = self._catalogue.shown(told.context)
+        told = self._ask(project, question.text, switches)
+        shown = shown_for(question, self._catalogue.entries(told.context))
         others = [mine for name, mine in self._pieces.items() if name != question.project]
         forbidden = question.forbidden.union(*others)
         return Outcome(question, score(Reply(question.needs, forbidden, shown, told.ranked)), shown, told)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from graphmem.instant import to_iso
 from graphmem.model import Observation
-from graphmem.recall_set import OWN_TEXT, PieceName
+from graphmem.recall_set import OWN_TEXT, PieceName, SetQuestion
 from inference.recall_metrics import Shown
 
 _READ = 160
@@ -36,11 +36,17 @@ class _Wording(NamedTuple):
     date: str
 
 
+class Entry(NamedTuple):
+    """An entry of a context: its text, unescaped, and the pieces on it."""
+
+    text: str
+    shown: tuple[Shown, ...]
+
+
 class Catalogue:
     """All that could be shown, to find it in a context."""
 
     def __init__(self, observations: Iterable[Observation]) -> None:
-        self._facts: dict[tuple[str, str], PieceName] = {}
         wordings: dict[_Wording, None] = {}
         for each in observations:
             date = to_iso(each.at)[:10]
@@ -49,33 +55,28 @@ class Catalogue:
             wordings |= {_Wording(_flat(words), own, date): None for words in told if _flat(words)}
             for ord, fact in enumerate(each.facts):
                 name = PieceName(each.id, ord)
-                self._facts.setdefault((each.id, _flat(fact.text)), name)
                 wordings[_Wording(_flat(fact.text), name, date)] = None
         self._wordings = sorted(wordings, key=lambda each: -len(each.words))
 
-    def piece(self, id: str, words: str) -> PieceName:
-        """Return the piece of an observation that a result's line is: its fact, or else its own text."""
-        return self._facts.get((id, _flat(words)), PieceName(id, OWN_TEXT))
+    def entries(self, context: str) -> list[Entry]:
+        """Return the entries of a context with their pieces; an entry that is no known piece has one of None.
 
-    def shown(self, context: str) -> tuple[Shown, ...]:
-        """Return the pieces of a context, each once; an entry that is no known piece counts as one, too.
-
-        A piece before `superseded by` (已被) is marked, unless it stands elsewhere without. Lines that are no
-        entries (the head, further sentences of the piece above) name none.
+        A piece before `superseded by` (已被) is marked. A line that is no entry belongs to the one above, and
+        what stands above the first is the head.
         """
-        found: dict[PieceName, bool] = {}
-        strange = 0
+        found: list[Entry] = []
         for line in context.splitlines():
-            if _ENTRY.match(line) is None:
-                continue
-            old, new = _parted(line)
-            told = [(name, bool(new)) for name in self._named(old)]
-            told += [(name, False) for name in self._named(new)]
-            for name, marked in told:
-                found[name] = marked and found.get(name, True)
-            strange += not told
-        shown = [Shown(name, marked) for name, marked in found.items()]
-        return (*shown, *(Shown(None) for _ in range(strange)))
+            if _ENTRY.match(line) is not None:
+                found.append(Entry(html.unescape(line), self._told(line)))
+            elif found:
+                found[-1] = found[-1]._replace(text=f"{found[-1].text}\n{html.unescape(line)}")
+        return found
+
+    def _told(self, line: str) -> tuple[Shown, ...]:
+        old, new = _parted(line)
+        told = [Shown(name, bool(new)) for name in self._named(old)]
+        told += [Shown(name) for name in self._named(new)]
+        return tuple(told) or (Shown(None),)
 
     def _named(self, part: str) -> list[PieceName]:
         """Return the pieces whose words stand in a part of a line, the longest words first."""
@@ -90,6 +91,27 @@ class Catalogue:
                 if each.name not in names:
                     names.append(each.name)
         return names
+
+
+def shown_for(question: SetQuestion, entries: Iterable[Entry]) -> tuple[Shown, ...]:
+    """Return the pieces of a context as they count for a question, each once.
+
+    A piece is marked if it is on every entry. An expected piece whose entry holds no word of the answer (a
+    title without the narrative) counts as an entry that says nothing.
+    """
+    wanted = frozenset[PieceName]().union(*question.needs)
+    found: dict[Hashable, bool] = {}
+    empty = 0
+    for entry in entries:
+        says = not question.answer or any(
+            words.casefold() in entry.text.casefold() for words in question.answer
+        )
+        for piece, marked in entry.shown:
+            if piece is None or (piece in wanted and not says):
+                empty += 1
+            else:
+                found[piece] = marked and found.get(piece, True)
+    return (*(Shown(piece, marked) for piece, marked in found.items()), *(Shown(None) for _ in range(empty)))
 
 
 def _agreeing(held: Sequence[_Wording], part: str) -> list[_Wording]:

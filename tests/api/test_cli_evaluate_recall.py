@@ -35,14 +35,14 @@ def test_the_figures_are_there_for_machines(graphmem: Any, questions: Path) -> N
     assert shape.keys() >= FIGURES
     assert shape["by_kind"]["facts"]["questions"] == 2
     assert {tongue: each["questions"] for tongue, each in shape["by_language"].items()} == {"en": 1, "zh": 1}
-    assert shape["controls"]["project"]["telling"] is True
+    assert shape["controls"].keys() == {"project", "supersession"}
     assert shape["controls"]["supersession"]["telling"] is False
     assert shape["ablation"]["pays"] is False
     assert shape["ablation"]["by_kind"]["facts"]["with"].keys() >= FIGURES
-    assert [(each["id"], each["hit"], each["shown"]) for each in shape["outcomes"]] == [
-        ("q1", True, ["shop#0"]),
-        ("q2", None, []),
-    ]
+    first, second = shape["outcomes"]
+    assert (first["id"], first["hit"], second["id"], second["hit"]) == ("q1", True, "q2", None)
+    assert "shop#0" in first["shown"]
+    assert "8000" in first["context"]
     assert not graphmem.home.exists()
 
 
@@ -59,7 +59,7 @@ def test_a_person_gets_tables_and_the_questions_that_failed(graphmem: Any, quest
         "to reach at least 0.95",
         "all projects in one memory",
         "does not pay",
-        "0 questions of which",
+        "of which something is not as it should be",
     ):
         assert words in outcome.out
     assert max(len(line) for line in outcome.out.splitlines()) <= 90

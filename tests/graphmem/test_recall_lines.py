@@ -8,8 +8,8 @@ from graphmem.instant import DAY
 from graphmem.model import Fact, Observation
 from graphmem.question import Piece, PieceKind, Standing, Successor
 from graphmem.recall.packing import pack
-from graphmem.recall_lines import Catalogue
-from graphmem.recall_set import OWN_TEXT, PieceName
+from graphmem.recall_lines import Catalogue, shown_for
+from graphmem.recall_set import OWN_TEXT, Part, PieceName, SetQuestion, Subject, Tongues
 from inference.recall_metrics import Shown
 
 AT = 1_767_225_600.0
@@ -79,24 +79,56 @@ def own(id: str) -> PieceName:
     ],
 )
 def test_a_line_names_its_piece(context: str, shown: list[tuple[PieceName | None, bool]]) -> None:
-    assert CATALOGUE.shown(context) == tuple(Shown(*each) for each in shown)
+    assert shown_by(context) == [Shown(*each) for each in shown]
 
 
-def test_a_piece_on_two_lines_counts_once_and_is_unmarked_if_one_of_them_is() -> None:
-    line = '- fact: "The API listens on port 8000" (codex, 2026-01-02, id o-2)'
-    marked = f'{line} superseded by "x" (2026-01-03, id o-3)'
-    assert CATALOGUE.shown(f"{marked}\n{line}") == (Shown(PORT, False),)
-    assert CATALOGUE.shown(f"{marked}\n{marked}") == (Shown(PORT, True),)
+def shown_by(context: str) -> list[Shown]:
+    return [shown for entry in CATALOGUE.entries(context) for shown in entry.shown]
 
 
-def test_a_sentence_that_follows_a_line_is_no_piece_of_its_own() -> None:
-    line = '- history: "主题" "First light." (codex, 2026-01-01, current, id o-1)'
-    assert CATALOGUE.shown(f'{line}\n  "The window opens."') == (Shown(own("o-1"), False),)
+def question(*answer: str) -> SetQuestion:
+    return SetQuestion(
+        id="q",
+        project="p",
+        part=Part.REPORT,
+        subject=Subject.FACTS,
+        tongue=Tongues.ENGLISH,
+        text="?",
+        needs=(frozenset({own("o-1")}),),
+        forbidden=frozenset(),
+        answer=answer,
+        tags=(),
+    )
 
 
-def test_a_result_is_a_fact_by_its_words_and_else_the_observations_own_text() -> None:
-    assert CATALOGUE.piece("o-2", "The API listens on  port 8000") == PORT
-    assert CATALOGUE.piece("o-1", "First light.") == own("o-1")
+OLD = '- fact: "The API listens on port 8000" (codex, 2026-01-02, id o-2)'
+FIRST = '- history: "主题" (codex, 2026-01-01, current, id o-1)'
+
+
+def test_a_piece_on_two_entries_counts_once_and_is_unmarked_if_one_of_them_is() -> None:
+    marked = f'{OLD} superseded by "x" (2026-01-03, id o-3)'
+    assert shown_for(question(), CATALOGUE.entries(f"{marked}\n{OLD}")) == (Shown(PORT, False),)
+    assert shown_for(question(), CATALOGUE.entries(f"{marked}\n{marked}")) == (Shown(PORT, True),)
+
+
+def test_sentences_below_an_entry_are_part_of_it() -> None:
+    (entry,) = CATALOGUE.entries(f'a head\n{FIRST}\n  "The window opens &amp; closes."')
+    assert entry.shown == (Shown(own("o-1")),)
+    assert entry.text.endswith('"The window opens & closes."')
+
+
+@pytest.mark.parametrize(
+    ("answer", "below", "shown"),
+    [
+        ((), "", Shown(own("o-1"))),
+        (("window",), "", Shown(None)),
+        (("Window",), '\n  "The window opens."', Shown(own("o-1"))),
+    ],
+)
+def test_an_expected_piece_counts_where_its_entry_says_the_answer(
+    answer: tuple[str, ...], below: str, shown: Shown
+) -> None:
+    assert shown_for(question(*answer), CATALOGUE.entries(FIRST + below)) == (shown,)
 
 
 @pytest.mark.parametrize("chinese", [False, True], ids=["english", "chinese"])
@@ -111,7 +143,7 @@ def test_every_piece_that_was_packed_is_read_back_from_the_text(chinese: bool, b
         piece("o-2", 2, 0, "The API listens on port 8000", Standing.SUPERSEDED, successor),
     ]
     packed = pack(pieces, (), budget, chinese=chinese)
-    read = {(shown.piece, shown.marked) for shown in CATALOGUE.shown(packed.text)}
+    read = {(shown.piece, shown.marked) for shown in shown_by(packed.text)}
     old = {piece.seq for piece in pieces if piece.standing is Standing.SUPERSEDED}
     names = {(piece.seq, piece.ord): PieceName(piece.id, piece.ord) for piece in pieces}
     wanted = {(names[key], key[0] in old) for key in packed.told}
