@@ -159,7 +159,7 @@ def _of_clause(said: str, place: str, *, is_title: bool) -> Claim | None:
     if past or screens.NEGATED.search(said):
         return None
     in_chinese = chinese and screens.may_be_in_chinese(said)
-    otherwise = in_chinese or screens.may_be_otherwise(words)
+    otherwise = in_chinese or screens.may_be_otherwise(words) or "=" in said
     stated = plainly(said) if otherwise else None
     if stated is None and (in_chinese or screens.may_be(words, said)):
         made_so = assigned(said)
@@ -196,17 +196,21 @@ def _plain(stated: Plain, place: str) -> Claim | None:
     if placed is None:
         return None
     subject, had, value = placed
-    if _is_talk(value) or ("以" in name and value in "准主例"):
+    loose = _is_loose(subject, had)
+    if ("以" in name and value in "准主例") or _is_talk(value, loose=loose):
         return None
-    return Claim(subject, had, value, reach=Reach.NAMED if _is_loose(subject, had) else Reach.ALIKE)
+    return Claim(subject, had, value, reach=Reach.NAMED if loose else Reach.ALIKE)
 
 
-def _is_talk(value: str) -> bool:
-    """Return whether a value only describes: slow, configurable, read from a file, 价格和日期按地区格式化."""
+def _is_talk(value: str, *, loose: bool) -> bool:
+    """Return whether a value only describes: slow, configurable, read from a file, 价格和日期按地区格式化.
+
+    `loose` is set where it takes no other's place anyway.
+    """
     shape = shaped(value).shape
-    if shape is Shape.WORD and (
-        screens.ADJECTIVE.match(value) or screens.JOINED.search(value) or len(value.split()) > 3
-    ):
+    if shape is Shape.WORD and (screens.JOINED.search(value) or len(value.split()) > 3):
+        return True
+    if shape is Shape.WORD and not loose and screens.ADJECTIVE.match(value):
         return True
     most = _MOST_HAN if shape is Shape.WORD else _MOST_HAN_BESIDE
     return len(_HAN.findall(value)) > most
@@ -223,10 +227,10 @@ def _placed(
     name: str, attribute: str, text: str, place: str, move: str
 ) -> tuple[tuple[str, ...], str, str] | None:
     """Return subject, attribute and value; what the value is said to be for is part of the subject."""
-    raw = _cut(text)
-    where, had = place, attribute
-    if not had and (done := screens.PARTICIPLE.match(raw)) is not None and subject_of(name)[1] in VAGUE:
-        had, raw = done["a"], done["v"]
+    where, had, said = place, attribute, value_of(text)
+    if not had and (done := screens.PARTICIPLE.match(said)) is not None and subject_of(name)[1] in VAGUE:
+        had, said = done["a"], done["v"]
+    raw = _cut(said)
     if (rest := screens.HEAD.match(raw)) is not None and _is_complete(rest["v"]):
         raw, where = rest["v"], f"{place} {rest['p']}"
     if (typed := screens.TYPED.match(raw)) is not None:
@@ -281,6 +285,8 @@ def _changed(change: Change, place: str) -> Claim | None:
     name, old = change.name, _cut(screens.OLD_TAIL.sub("", change.old))
     if name and name == change.old and "的" in name:
         name, _, old = name.rpartition("的")
+    if name and name == change.old and subject_of(name)[1] not in VAGUE:
+        return _changed(change._replace(old="", move="replaced"), place)
     where = f"{place} {change.place}".strip()
     if is_project((plain(name),)) and name:
         name = "project"
@@ -322,18 +328,20 @@ def _is_sure(change: Change, attribute: str, value: str, old: str | None) -> boo
         return telling or not NO_VALUE.match(value) or shaped(value).shape is Shape.SWITCH
     known = attribute not in VAGUE
     return (telling and (known or shaped(value).shape is not Shape.WORD)) or (
-        known and not NO_VALUE.match(value) and not screens.ADJECTIVE.match(value)
+        known and not NO_VALUE.match(value) and (change.move != "" or not screens.ADJECTIVE.match(value))
     )
 
 
 def _ended(name: str, change: Change, old: str, place: str) -> Claim | None:
     """Return what a sentence says is no longer so."""
-    if not old or len(old.split()) > 4 or screens.JOINED.search(old):
+    done = screens.PARTICIPLE.match(old)
+    if not old or len(old.split()) > 5 or screens.JOINED.search(old if done is None else done["v"]):
         return None
     if old.casefold() in ("used", "needed", "supported", "in use", "required"):
         old, name = name, place or "project"
         place = ""
-    placed = _placed(name, "", old, place, "")
+    attribute = change.relation if screens.PARTICIPLE.match(f"{change.relation} x") else ""
+    placed = _placed(name, attribute, old, place, "")
     if placed is None:
         return None
     subject, had, gone = placed

@@ -36,6 +36,7 @@ _INSTEAD = r"(?:instead\sof|rather\sthan|in\splace\sof|in\slieu\sof|(?:,\s)?(?:a
 _FAVOUR = r"(?:in\sfavou?r\sof|superseded\sby|replaced\s(?:by|with)|succeeded\sby)"
 _AUX = r"(?:(?:is|are|has|have|does|do)\s)"
 _NO_LONGER = r"(?:no\slonger|not\s(?=[^,;]{1,60}\sany\s?more\b))"
+_DONE_WITH = r"(?:\w{2,}ed|built|kept|sent|made|held|written|shown)\s(?:with|by|in|on|from|to|through|via)"
 _ITS = r"(?:(?:it|this|that|they|we)(?:\s|'s\s|'ve\s))"
 
 _ARROWS = (
@@ -67,11 +68,11 @@ _INSTEADS = (
 )
 _ENDS = (
     # search no longer uses POST but GET; search no longer uses POST for queries
-    rf"{_S}\s{_AUX}?{_NO_LONGER}\s?(?P<r>{_USE}|use|is|are|in|on|be)?\s?(?P<o>[^,;]{{1,50}}?)"
+    rf"{_S}\s{_AUX}?{_NO_LONGER}\s?(?P<r>{_USE}|{_DONE_WITH}|use|is|are|in|on|be)?\s?(?P<o>[^,;]{{1,50}}?)"
     rf"(?:\sany\s?more)?,?\s"
     rf"(?:but|and|instead|rather|now|it(?:'s|\sis|\suses))(?:\s(?:is|uses?|rather|instead|now|it|on)"
     rf")*\s(?P<v>[^,;]{{1,60}})$",
-    rf"{_S}\s{_AUX}?{_NO_LONGER}\s?(?P<r>{_USE}|use|is|are|in|on"
+    rf"{_S}\s{_AUX}?{_NO_LONGER}\s?(?P<r>{_USE}|{_DONE_WITH}|use|is|are|in|on"
     rf"|be)?\s?(?P<o>[^,;]{{1,50}}?){_F}(?:\sany\s?more)?$",
     # we stopped using Redis for sessions; dropped moment in favour of date-fns
     rf"(?:(?P<s>[^,;:]{{1,50}}?)\s)?{_ADVERB}stopped\susing\s{_O}{_F}$",
@@ -125,6 +126,7 @@ _NOW = (
     # the limit is now 20
     rf"{_S}\s(?:is|are)\snow\s(?:at\s|on\s|set\sto\s)?{_V}",
     rf"(?:from\snow\son|as\sof\s\w+|starting\s\w+|now),?\s{_S}\s(?:is|are)\s{_V}",
+    rf"{_S}\s(?:is|are)\s(?P<v>[^;]{{1,90}}?)\snow$",
 )
 _TITLES = (
     rf"(?P<m>{_MOVE}){_OVER}\s(?!to\b|from\b){_S}\s(?:back\s)?from\s{_O}\s(?:back\s)?to\s{_V}",

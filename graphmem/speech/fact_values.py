@@ -50,7 +50,7 @@ _NO_SUBJECT = re.compile(
     r"|move|switch|convert|create|delete|implement|refactor|improve|ensure|check|avoid|feat|chore|revert"
     r"|please"
     r"|my|your|let|if|when|once|after|before|because|since|while|although|make|so|then)\b"
-    r"|[这那它此你他她把将请让被如等当先再若已]",
+    r"|[这那它此你他她把将让被如先再若已]|请(?!求)|等(?!待|级)|当(?!前)",
     re.IGNORECASE,
 )
 NO_VALUE = re.compile(

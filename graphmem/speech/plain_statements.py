@@ -26,7 +26,8 @@ _ROLE = (
     r"|registry|cache|directory|theme|colou?r|font|platform)"
 )
 _PARTICIPLE = (
-    r"(?:\w{2,}ed|built|kept|sent|made|run|cut|held|written|done|driven|drawn)"
+    r"(?:\w{2,}ed|built|kept|sent|made|run|cut|held|written|done|driven|drawn|shown|given|taken|known"
+    r"|put|read)"
     r"\s(?:with|by|in|on|from|as|to|through|via|into|under)"
 )
 _ROLE_ALONE = (
@@ -54,6 +55,9 @@ _FORMS = (
      rf"|time|same)\b)\S+(?:\s\S+){{0,3}})$", "value"),
     (rf"(?P<v>[A-Z`][\w.+`-]{{1,30}}(?:\s\d[\w.]*)?)\s(?:is|remains)\s(?:now\s)?(?:the|our)"
      rf"\s(?P<s>(?:[\w-]+\s){{0,3}}{_ROLE_ALONE})$", "value"),
+    (rf"{_S}\s(?:is|are)\s(?:at|under)\s(?P<v>(?:/|v)\S+)$", "value"),
+    (r"(?P<s>[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-Za-z]\w*(?:\.\w+)+)\s?[=:]\s?(?P<v>[^\s=:]{1,60})$", "value"),
+    (rf"{_S}\s{_NOW}uses\s(?P<v>[\w./@+-]+(?:\s[A-Z\d][\w.]*)?)$", "use"),
     (rf"{_S}\s(?:is|are)\s(?:now\s)?(?P<v>(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?/\S+)$", "value"),
     (rf"{_S}\s(?:lives?|is\s(?:served|reachable|mounted|available)|sits)\s{_NOW}(?:at|under|on)"
      rf"\s(?P<v>/\S+)$", "value"),

@@ -25,7 +25,7 @@ built kept sent made run cut held written done driven drawn our port called colo
 disabled off platform indent indented indents indentation prefer quotes quotes. spaces spaces. tabs tabs.
 expires expire lasts last valid times gives has have calls hits requests starts fires happens scheduled
 binds answers serves exposed version on at is are store storage manager broker provider bundler linter
-formatter orm runner registry cache directory
+formatter orm runner registry cache directory shown given taken known put read under uses
 """
 _CHANGE_WORD_SET = frozenset(_CHANGE_WORDS.split())
 _PLAIN_WORD_SET = frozenset(_PLAIN_WORDS.split())
@@ -89,7 +89,7 @@ SUPPOSED = re.compile(
     r"\b(?:if|unless|whether|assuming|suppose|imagine|when(?:ever)?|until|otherwise|except|only"
     r"|per\stenant|depending|either|e\.g|for\s(?:example|instance)"
     r"|like|such\sas|says?|said|claims?|thinks|heard|wonder\w*|pretend\w*|mock\w*|hypothetically|wish"
-    r"|example|sample|todo|fixme)\b"
+    r"|(?<!\.)example(?!\.\w)|sample|todo|fixme)\b"
     r"|如果|假如|假设|除非|若|当[^前]|的话|是否|例如|比如|据说|听说|以为|取决于|示例|待办|要不",
     re.IGNORECASE,
 )
@@ -142,7 +142,8 @@ JOINED = re.compile(
     re.IGNORECASE,
 )
 PARTICIPLE = re.compile(
-    r"(?P<a>(?:\w{2,}ed|built|kept|sent|made|run|cut|held|written|set|done|driven|drawn)"
+    r"(?P<a>(?:\w{2,}ed|built|kept|sent|made|run|cut|held|written|set|done|driven|drawn|shown|given"
+    r"|taken|known|put|read)"
     r"\s(?:with|by|in|on|from|as|to|at|through|via|into|under))\s(?P<v>.+)$",
     re.IGNORECASE,
 )

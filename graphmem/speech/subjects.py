@@ -47,6 +47,7 @@ _SAME = {
     "runs on": "run on", "deployed on": "run on", "hosted on": "run on", "connects to": "talk to",
     "talks to": "talk to", "reads from": "talk to", "writes to": "talk to", "listens on": "port",
     "listen on": "port", "监听": "port", "监听在": "port", "存放在": "stored in", "存储在": "stored in",
+    "保存在": "stored in", "托管在": "hosted on",
     "存在": "stored in", "lives in": "stored in",
 }  # fmt: skip
 _ROLE_WORDS = """
@@ -57,7 +58,9 @@ engine library runner registry directory theme color colour font platform 存储
 _ROLES = frozenset(_ROLE_WORDS.split())
 """What of one thing there is one at a time, so that using another is using it instead."""
 
-_HAN_ROLES = tuple(sorted((word for word in _ROLES if re.match(f"[{HAN}]", word)), key=len, reverse=True))
+_HAN_ROLES = tuple(
+    sorted((word for word in _ROLES | _SAME.keys() if re.match(f"[{HAN}]", word)), key=len, reverse=True)
+)
 _GENERIC_WORDS = """
 endpoint endpoints route value setting settings config configuration option parameter param variable env
 current flag number 接口 端点 设置 配置 参数 项目 仓库 当前 目前 系统
