@@ -15,7 +15,6 @@ from graphmem.errors import InvalidInputError
 from graphmem.opened import Opened
 from graphmem.postings import View
 from graphmem.question import Answer, Filters, Question
-from graphmem.recall.by_words import answer_by_words
 from graphmem.recall.impact import unfinished
 from graphmem.recall.knowledge import MOST_TOKENS, Said, count_pieces, knowledge
 from graphmem.recall.page import decode_cursor, encode_cursor
@@ -32,18 +31,18 @@ class ProjectCorpora:
     Args:
         access: the project's files.
         resolve: names files relative to the root, see `Project.resolve`.
-        ask: answers a question, see `Project.query`; by its words alone if not given.
+        ask: answers a question, see `Project.query`.
     """
 
     def __init__(
         self,
         access: Access,
         resolve: Callable[[Sequence[str]], tuple[str, ...]],
-        ask: Callable[[Question], Answer] | None = None,
+        ask: Callable[[Question], Answer],
     ) -> None:
         self._access = access
         self._resolve = resolve
-        self._ask = ask or self._by_words
+        self._ask = ask
 
     def create(self, name: str, filters: Filters) -> tuple[Corpus, bool]:
         """Store a corpus; return it and whether it is new. The same one again is no change.
@@ -142,12 +141,6 @@ class ProjectCorpora:
         if filters is None:
             return Answer((), (), "", 0)
         return self._ask(replace(question, filters=filters))
-
-    def _by_words(self, question: Question) -> Answer:
-        now = self._access.clock()
-        return self._access.ask(
-            lambda view, files: answer_by_words(view, files.journal, question, now), question.as_of
-        )
 
 
 def _stored(text: str | None) -> str | None:

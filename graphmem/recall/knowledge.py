@@ -17,7 +17,7 @@ from graphmem.recall.asking import is_chinese
 from graphmem.recall.context_lines import CHINESE, ENGLISH
 from graphmem.recall.filtering import conditions, piece_kinds
 from graphmem.recall.packing import FULL_HEAD, Added, Packed, pack, packed_tokens
-from graphmem.recall.pieces import OWN_TEXT, pieces_of
+from graphmem.recall.pieces import OWN_TEXT, claims_of, pieces_of
 from graphmem.recall.standing import Key
 
 MOST_TOKENS = 100_000
@@ -90,7 +90,8 @@ def knowledge(
     # The numbers are known when it is packed; those it is packed with are no shorter.
     widest = (head(total, total),) if budget_tokens >= FULL_HEAD else ()
     short = (CHINESE if chinese else ENGLISH).heads[-1]
-    packed = pack(pieces, (), budget_tokens, chinese=chinese, added=Added(heads=(*widest, short)))
+    added = Added(claims=claims_of(view, keys), heads=(*widest, short))
+    packed = pack(pieces, (), budget_tokens, chinese=chinese, added=added)
     if widest and packed.text.startswith(widest[0]):
         said = head(len(packed.told), total - len(packed.told))
         text = said + packed.text[len(widest[0]) :]

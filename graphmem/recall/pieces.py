@@ -13,6 +13,7 @@ from graphmem.model import Observation, Scope, TaskState
 from graphmem.postings import View
 from graphmem.question import Piece, PieceKind
 from graphmem.recall.standing import Key, PieceStanding, standings
+from graphmem.speech.value_shapes import shaped
 
 OWN_TEXT = -1
 _LONGEST = 2_000
@@ -55,6 +56,30 @@ def pieces_of(
             made = _piece(key, observation, kind, text, stand[key], scores.get(key, 0.0), flags)
             found.append(made)
     return found
+
+
+def claims_of(view: View, keys: Sequence[Key]) -> dict[Key, frozenset[tuple[str, ...]]]:
+    """Return what facts claim, for `graphmem.recall.folding`, without those that claim nothing definite."""
+    wanted = {key for key in keys if key[1] != OWN_TEXT}
+    rows = chunked(
+        view.connection,
+        "SELECT seq, ord, subject, attribute, value, actor FROM statement WHERE seq IN ({})",
+        {seq for seq, _ in wanted},
+    )
+    found: dict[Key, set[tuple[str, ...]]] = {}
+    vague = set()
+    for seq, ord, subject, attribute, value, actor in rows:
+        if subject is None or value is None:
+            vague.add((seq, ord))
+        elif (seq, ord) in wanted:
+            found.setdefault((seq, ord), set()).add((subject, attribute, _settled(value), actor))
+    return {key: frozenset(claims) for key, claims in found.items() if key not in vague}
+
+
+def _settled(value: str) -> str:
+    """Return a value in one form, whatever its unit."""
+    known = shaped(value)
+    return known.text if known.number is None else f"{known.number:g} {known.unit}"
 
 
 def _piece(

@@ -225,6 +225,14 @@ def test_what_is_superseded_comes_last_with_what_holds(auth: Project) -> None:
     assert 'superseded by "access_token TTL is 900 seconds"' in lines[-1]
 
 
+def test_the_same_value_stated_in_other_words_is_told_once(auth: Project) -> None:
+    again = told("a5", "Again", "the access_token TTL: 3600 s", at="2026-05-01T09:00:00Z", concepts=["auth"])
+    auth.observe([again])
+    facts = corpus_text(auth, Filters(kinds=("fact",), concept="auth")).splitlines()[1:]
+    assert len(facts) == 1
+    assert "stated 2 times, id a5" in facts[0]
+
+
 def test_a_small_budget_says_how_much_was_left_out(shop: Project) -> None:
     shop.observe([told(f"n{n}", f"Step {n}", f"the limit of part {n} is {n}") for n in range(40)])
     assert shop.wait_visible()
