@@ -22,7 +22,8 @@ from graphmem.recall.filtering import allowed, piece_kinds
 from graphmem.recall.lexical import Lexical, matches
 from graphmem.recall.linking import Lend, linked
 from graphmem.recall.packing import Added, pack
-from graphmem.recall.pieces import pieces_of
+from graphmem.recall.pieces import claims_of, pieces_of
+from graphmem.recall.sentences import worth_reading
 from graphmem.recall.standing import Key
 from graphmem.recall.switches import EVERYTHING, Switches
 from graphmem.recall.widening import widening
@@ -97,14 +98,14 @@ def inquire(
     added = found.added if switches.expansion else Expansion()
     brought = _brought(sources, added, pieces, now)
     nodes = _wanted(added.nodes, asked.filters)
-    listed = tuple([*pieces, *brought][: question.limit])
+    listed, further = worth_reading(sources.journal, [*pieces, *brought][: question.limit], asked.text)
     packed = pack(
         [piece for piece in listed if piece.via or (piece.seq, piece.ord) in told],
         nodes,
         question.budget_tokens,
         chinese=is_chinese(asked.text),
         nodes_first=found.nodes_first,
-        added=Added(ceiling=added.ceiling),
+        added=Added(added.ceiling, further, claims_of(sources.view, [(one.seq, one.ord) for one in listed])),
     )
     lacks = (
         *sources.lacks,
