@@ -4,9 +4,9 @@
     python -m bench.supersession --as title       # the same told as titles of observations
 
 Each pair goes the whole way, in a memory of its own: journal, projection, `recall.standing`. The rules were
-tuned on the first set, and then on the kinds that the second showed (at first sight 1.00 and .63); the third was
-written after all that, and no rule was touched for it. The negative set holds only pairs that must not replace
-each other.
+tuned on the first set, and then on the kinds that the second showed (at first sight 1.00 and .63); the third
+was written after all that, and no rule was touched for it. The negative set holds only pairs that must not
+replace each other.
 """
 
 from __future__ import annotations

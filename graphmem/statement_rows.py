@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from graphmem.journal import Entry
 from graphmem.model import FactKind, Observation, Scope, TaskState
-from graphmem.speech.claims import Claim, Reach, claims, is_hinted, may_report
+from graphmem.speech.claims import Claim, Reach, claims, is_hinted, reported
 from graphmem.speech.facts import FactReading
 from graphmem.speech.sentences import sentences
 from graphmem.speech.subjects import VAGUE, subject_of, subject_words
@@ -133,10 +133,8 @@ def _of_fact(reading: FactReading) -> list[Claim]:
 def _own(observation: Observation) -> list[Stated]:
     """Return what title and narrative claim."""
     title = observation.title
-    if observation.source == _COMMIT:
-        made = claims(title, is_title=True) if may_report(title) else []
-        sure = [claim for claim in made if claim.subject is not None and _says_a_change(claim)]
-        return [Stated(OWN_TEXT, part, claim, title) for part, claim in enumerate(sure)]
+    if _is_commit(observation):
+        return [Stated(OWN_TEXT, part, claim, title) for part, claim in enumerate(reported(title))]
     body = observation.narrative[:_NARRATIVE]
     of_title = claims(title, is_title=True) if title and is_hinted(title) else []
     told: list[tuple[Claim, str]] = [(claim, title) for claim in of_title]
@@ -152,6 +150,12 @@ def _own(observation: Observation) -> list[Stated]:
         own.append(Stated(OWN_TEXT, part, resolved, text))
     whole = _is_whole(title, of_title, own, others)
     return [said._replace(whole=whole) for said in own]
+
+
+def _is_commit(observation: Observation) -> bool:
+    """Return whether it is a commit; of a history file it has a reference and nothing but a title."""
+    bare = not (observation.narrative or observation.facts)
+    return observation.source == _COMMIT or (observation.reference is not None and bare)
 
 
 def _says_a_change(claim: Claim) -> bool:

@@ -67,6 +67,7 @@ class Claim(NamedTuple):
 
 
 _HAN = re.compile(f"[{HAN}]")
+_JOINTS = (" to ", "->", "→", "=>", "instead", "rather than", "longer", "favo", " with ", " now ", "replaces")
 _MOST_HAN = 8
 _MOST_HAN_BESIDE = 4
 """So many Chinese characters a name has, and what stands beside a number or a path."""
@@ -111,9 +112,19 @@ def is_hinted(text: str) -> bool:
     return screens.may_change_in_chinese(text) or screens.may_be_in_chinese(text)
 
 
-def may_report(title: str) -> bool:
-    """Return whether a title could report a change; fast."""
-    if screens.may_change(frozenset(title.casefold().split()), title):
+def reported(title: str) -> list[Claim]:
+    """Return the changes that a commit's title reports; what it says to be so otherwise is no statement."""
+    if not _may_report(title):
+        return []
+    found = claims(title, is_title=True)
+    return [
+        one for one in found if one.subject is not None and (one.reach is Reach.ANY or one.old is not None)
+    ]
+
+
+def _may_report(title: str) -> bool:
+    plain = f" {title.casefold()} "
+    if any(joint in plain for joint in _JOINTS) and screens.may_change(frozenset(plain.split()), title):
         return True
     return not title.isascii() and _HAN.search(title) is not None and screens.may_change_in_chinese(title)
 

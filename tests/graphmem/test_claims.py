@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem.speech.claims import LONGEST, Claim, Reach, claims, is_hinted, may_report
+from graphmem.speech.claims import LONGEST, Claim, Reach, claims, is_hinted, reported
 
 
 def claimed(sentence: str, *, is_title: bool = False) -> tuple[str | None, str, str | None, str | None]:
@@ -285,6 +285,11 @@ def test_a_hostile_sentence_claims_nothing_and_comes_to_an_end(text: str) -> Non
 
 def test_most_texts_are_passed_over_at_a_glance() -> None:
     assert not is_hinted("Add retry tests")
-    assert not may_report("Add support for dark mode")
-    assert may_report("Switch to pnpm")
-    assert may_report("升级到 2.0")
+    assert is_hinted("The port is 8001")
+
+
+def test_of_a_commits_title_only_a_change_is_a_statement() -> None:
+    assert reported("Add support for dark mode to the editor") == []
+    assert reported("The port is 8001") == []
+    assert [one.value for one in reported("fix(api): move the API base to /v2")] == ["v2"]
+    assert [one.value for one in reported("把默认分支改为 main")] == ["main"]
