@@ -152,13 +152,12 @@ def _evidence(view: View) -> set[int]:
 
 def _told(view: View) -> list[Told]:
     """Return the statements that replace each other, in the order they were made."""
-    rows = view.connection.execute(
-        "SELECT kind, text, subject, attribute, seq FROM fact"
-        " WHERE kind = 'task' OR attribute IS NOT NULL ORDER BY at, seq, ord"
+    tasks = view.connection.execute("SELECT text, seq FROM fact WHERE kind = 'task' ORDER BY at, seq, ord")
+    claims = view.connection.execute(
+        "SELECT subject, attribute, seq FROM statement WHERE subject IS NOT NULL ORDER BY at, seq, ord, part"
     )
-    return [
-        Told(f"task {task_key(text)}" if kind == PieceKind.TASK else f"{subject}\0{attribute}", seq)
-        for kind, text, subject, attribute, seq in rows
+    return [Told(f"task {task_key(text)}", seq) for text, seq in tasks] + [
+        Told(f"{subject}\0{attribute}", seq) for subject, attribute, seq in claims
     ]
 
 

@@ -15,6 +15,7 @@ from graphmem.postings import View
 from graphmem.recall.likeness import Prompt, prompt_words
 from graphmem.recall.note import quoted
 from graphmem.recall.packing import packed_tokens
+from graphmem.recall.standing import TENTATIVE_WEIGHT
 from graphmem.recall.statements import COLUMNS, JOINED, Statement, holding, statements_of
 from graphmem.text import HAN
 
@@ -22,7 +23,6 @@ BUDGET = 600
 FLOOR = 0.55
 """A statement is told from this likeness to the prompt on; chosen on the first set of the tests."""
 
-_TENTATIVE = 0.7
 _EVERYWHERE = 3
 _LOOKED_AT = 50
 _CANDIDATES = 300
@@ -114,7 +114,7 @@ def _near(view: View, prompt: str, actor: str) -> list[Statement]:
 
 def _likeness(asked: Prompt, said: Statement) -> float:
     near = asked.likeness(said.text, said.subject or "", said.value or "")
-    return near * _TENTATIVE if said.tentative else near
+    return near * TENTATIVE_WEIGHT if said.tentative else near
 
 
 def _is_for(said: Statement, prompt: str, actor: str) -> bool:

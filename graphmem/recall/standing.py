@@ -60,11 +60,6 @@ class PieceStanding:
     outdated: tuple[Outdated, ...] = ()
 
     @property
-    def weight(self) -> float:
-        """What it counts for, 1 as a rule."""
-        return TENTATIVE_WEIGHT if self.standing is Standing.TENTATIVE else 1.0
-
-    @property
     def flags(self) -> tuple[str, ...]:
         """What a reader should know of a piece that stands though a sentence of it is outdated."""
         if self.standing is Standing.SUPERSEDED:

@@ -113,8 +113,6 @@ def test_a_tentative_statement_takes_no_firm_ones_place_and_a_firm_one_takes_a_t
         said(8, "The admin port is 9001"),
     )
     assert [stand(memory, day).standing for day in (0, 5, 6, 8)] == [CURRENT, TENTATIVE, SUPERSEDED, CURRENT]
-    weights = [stand(memory, day).weight for day in (0, 5)]
-    assert weights[0] == 1.0 > weights[1]
 
 
 def test_one_actors_taste_takes_the_place_of_that_actors_only(recorded: Callable[..., Any]) -> None:
