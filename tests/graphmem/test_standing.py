@@ -46,6 +46,12 @@ def test_the_first_set_comes_out_as_it_was_labelled() -> None:
     assert (found.precision, found.recall) == (1.0, 1.0)
 
 
+def test_of_pairs_that_no_rule_has_seen_most_are_known_and_none_wrongly() -> None:
+    found = tallied("third")
+    assert found.wrong == []
+    assert found.recall >= 0.65
+
+
 @pytest.mark.parametrize("told_as", ["fact", "title"])
 def test_nothing_is_retired_by_talk_by_others_or_by_what_is_only_planned(told_as: str) -> None:
     wrongly = [pair for pair in read("negative") if is_replaced(pair, told_as)]
