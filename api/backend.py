@@ -47,13 +47,25 @@ class ObservationQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuestion:
-    """What to look for in the texts; times are ISO 8601."""
+    """What is asked in words; times are ISO 8601, `in_session` a filter, `session` the asker's."""
 
     text: str
     limit: int = 20
     since: str | None = None
     until: str | None = None
     types: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    file: str | None = None
+    concept: str | None = None
+    source: str | None = None
+    in_session: str | None = None
+    session: str | None = None
+    as_of: str | None = None
+    budget_tokens: int = 1_000
+    context_window: int | None = None
+    depth: int | None = None
+    width: int | None = None
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +125,7 @@ class Backend(Protocol):
         """Return one session; NotFoundError."""
 
     def search(self, project: str, question: SearchQuestion) -> Shape:
-        """Return what was found in the texts, a `SearchOut`."""
+        """Return what answers a question in words, a `SearchOut`."""
 
     def stats(self, project: str) -> Shape:
         """Return counts and sizes, a `StatsOut`."""

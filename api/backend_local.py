@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from types import FrameType
 from typing import Self
 
@@ -24,7 +25,9 @@ from api.backend import (
 from api.backend_corpora_local import LocalCorpora
 from api.backend_graph_local import LocalGraph
 from api.backend_keeping_local import LocalKeeping
+from api.bodies import QueryIn
 from api.schemas_capture import CaptureOut
+from api.schemas_recall import SearchOut
 from graphmem import Memory
 from graphmem.instant import from_iso
 from graphmem.model import ObservationFilter
@@ -99,16 +102,10 @@ class LocalBackend:
         return _plain(schemas.SessionOut.of(self._memory.project(project).session(id)))
 
     def search(self, project: str, question: SearchQuestion) -> Shape:
-        """Return what was found in the texts."""
-        asked = self._memory.project(project)
-        hits = asked.search(
-            question.text,
-            question.limit,
-            since=_at(question.since),
-            until=_at(question.until),
-            types=question.types,
-        )
-        return _plain(schemas.SearchOut.of_hits(hits, degraded=asked.degraded()))
+        """Return what answers a question in words."""
+        asked = QueryIn.model_validate(asdict(question))
+        found = self._memory.project(project).query(asked.question())
+        return _plain(SearchOut.of_answer(found, explain=asked.explain))
 
     def stats(self, project: str) -> Shape:
         """Return counts and sizes."""

@@ -97,7 +97,7 @@ class RemoteBackend:
         return self._client.get(project_route(project, "sessions", id))
 
     def search(self, project: str, question: SearchQuestion) -> Shape:
-        """Return what was found in the texts."""
+        """Return what answers a question in words."""
         return self._client.post(project_route(project, "query"), asdict(question))
 
     def stats(self, project: str) -> Shape:

@@ -16,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 from api.faults import invalid_input
 from api.parameters import MOST_ITEMS, Moment
 from api.problems import ProblemKind, RefusedError
+from graphmem.question import MOST_WIDTH, Filters, Question
+from graphmem.store.port import MAX_DEPTH
 
 MOST_BYTES = 8 * 1024 * 1024
 MOST_OBSERVATIONS = 1_000
@@ -67,7 +69,10 @@ class ImpactIn(Body):
 
 
 class QueryIn(Body):
-    """A question in words; `budget_tokens` cuts the packed context, never the results."""
+    """A question in words; `budget_tokens` cuts the packed context, never the results.
+
+    Of a long text the beginning is asked.
+    """
 
     text: LongText
     limit: int = Field(default=20, ge=1, le=MOST_ITEMS)
@@ -76,12 +81,41 @@ class QueryIn(Body):
     types: list[ShortText] = Field(default_factory=list, max_length=50)
     since: Moment = None
     until: Moment = None
+    file: PathText | None = None
+    concept: ShortText | None = None
+    source: ShortText | None = None
+    in_session: ShortText | None = Field(default=None, description="only work of this session")
     as_of: Moment = None
     explain: bool = False
-    depth: int | None = Field(default=None, ge=0, le=10, description="of graph expansion; later")
-    width: int | None = Field(default=None, ge=0, le=1_000, description="of graph expansion; later")
-    context_window: int | None = Field(default=None, ge=0, le=100, description="neighbours in time; later")
-    session: ShortText | None = Field(default=None, description="the asking session; later")
+    depth: int | None = Field(default=None, ge=0, le=MAX_DEPTH, description="levels of graph expansion")
+    width: int | None = Field(default=None, ge=0, le=MOST_WIDTH, description="nodes a level of expansion")
+    context_window: int | None = Field(
+        default=None, ge=0, le=100_000_000, description="the asker's window in tokens"
+    )
+    session: ShortText | None = Field(default=None, description="the asking session")
+
+    def question(self) -> Question:
+        """Return the question in the vocabulary."""
+        return Question(
+            text=self.text,
+            limit=self.limit,
+            budget_tokens=self.budget_tokens,
+            filters=Filters(
+                since=self.since,
+                until=self.until,
+                types=tuple(self.types),
+                kinds=tuple(self.kinds),
+                file=self.file,
+                concept=self.concept,
+                session=self.in_session,
+                source=self.source,
+            ),
+            depth=self.depth,
+            width=self.width,
+            context_window=self.context_window,
+            session=self.session,
+            as_of=self.as_of,
+        )
 
 
 class ImportIn(Body):

@@ -19,7 +19,6 @@ from api.problems import ProblemKind
 from api.schemas_corpora import CorpusOut, CorpusPageOut, CorpusTextOut
 from api.schemas_recall import SearchOut
 from graphmem.project_corpora import DEFAULT_TOKENS
-from graphmem.question import Filters, Question
 from graphmem.recall.knowledge import MOST_TOKENS
 
 router = APIRouter(
@@ -107,21 +106,7 @@ async def query(request: Request, memory: MemoryHere, project: Slug, name: Corpu
     body = await read_shape(request, QueryIn)
 
     def ask() -> SearchOut:
-        found = project_of(memory, project).corpora.query(name, _question(body))
+        found = project_of(memory, project).corpora.query(name, body.question())
         return SearchOut.of_answer(found, explain=body.explain)
 
     return answer(await run_in_threadpool(ask))
-
-
-def _question(body: QueryIn) -> Question:
-    return Question(
-        text=body.text,
-        limit=body.limit,
-        budget_tokens=body.budget_tokens,
-        filters=Filters(since=body.since, until=body.until, types=tuple(body.types), kinds=tuple(body.kinds)),
-        depth=body.depth,
-        width=body.width,
-        context_window=body.context_window,
-        session=body.session,
-        as_of=body.as_of,
-    )

@@ -8,16 +8,12 @@ and `model_validate` reads it back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from graphmem import model
 from graphmem.instant import to_iso
-from graphmem.recall.packing import pack_hits, packed_tokens
-
-TEXT_ONLY = "text index only: vectors and graph expansion are not part of this version"
 
 
 def _iso(at: object) -> object:
@@ -284,53 +280,6 @@ class SessionPageOut(Shape):
 
     items: list[SessionOut]
     next_cursor: str | None
-
-
-class SearchResultOut(Shape):
-    """A piece found; `source` is where it came from, `kind` in this version always `observation`."""
-
-    type: Literal["observation", "file", "concept", "contract", "module"] = "observation"
-    id: str
-    title: str
-    text: str
-    kind: str
-    score: Score
-    at: Instant
-    source: str
-    status: Literal["current", "superseded", "tentative"] = "current"
-    superseded_by: str | None = None
-    via: list[str] = []
-    explain: dict[str, float] | None = None
-
-
-class SearchOut(Shape):
-    """A query's answer: `results` in full, `context` packed into the budget, `tokens` its estimated size."""
-
-    results: list[SearchResultOut]
-    context: str
-    tokens: int
-    degraded: str | None
-
-    @classmethod
-    def of_hits(
-        cls,
-        hits: Sequence[model.SearchHit],
-        *,
-        budget_tokens: int = 1_000,
-        explain: bool = False,
-        degraded: str | None = None,
-    ) -> Self:
-        """Return the answer that shows `hits`, best first; `degraded` is what the project lacks just now."""
-        results = [SearchResultOut.of(hit) for hit in hits]
-        if explain:
-            results = [item.model_copy(update={"explain": {"text": item.score}}) for item in results]
-        context = pack_hits(hits, budget_tokens)
-        return cls(
-            results=results,
-            context=context,
-            tokens=packed_tokens(context),
-            degraded="; ".join(part for part in (TEXT_ONLY, degraded) if part),
-        )
 
 
 class LeftOutOut(Shape):

@@ -343,19 +343,6 @@ class SessionPage:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchHit:
-    """A piece found by its text; `text` is the line worth reading."""
-
-    id: str
-    title: str
-    text: str
-    kind: str
-    score: float
-    at: float
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class ImportReport:
     """What an import did; `remarks` are sentences for the screen, `problems` lines that were not taken."""
 

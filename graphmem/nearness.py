@@ -1,6 +1,6 @@
 """Owns which of many known names lie nearest to one that nobody knows: a typing error, a moved file.
 
-It is not search by words (that is `graphmem.recall.search`) nor the meaning of a reference (that is
+It is not search by words (that is `graphmem.recall.lexical`) nor the meaning of a reference (that is
 `graphmem.references`). Names are paths, concepts, contracts or ids; what comes last in them counts most.
 """
 

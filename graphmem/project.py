@@ -27,7 +27,6 @@ from graphmem.model import (
     ObservationPage,
     ProjectInfo,
     Receipt,
-    SearchHit,
     SessionPage,
     SessionSummary,
 )
@@ -40,11 +39,10 @@ from graphmem.project_corpora import ProjectCorpora
 from graphmem.project_graph import ProjectGraph
 from graphmem.project_keeping import ProjectKeeping
 from graphmem.project_query import ProjectQuery
-from graphmem.question import Answer
+from graphmem.question import Answer, Filters, Piece
 from graphmem.question import Question as QuestionInWords
 from graphmem.recall import listing, survey
 from graphmem.recall.impact import impact, unfinished
-from graphmem.recall.search import search
 from graphmem.recall.surroundings import Question
 from graphmem.recall.switches import EVERYTHING, Switches
 from graphmem.record import storable
@@ -309,19 +307,20 @@ class Project:
         since: float | None = None,
         until: float | None = None,
         types: Sequence[str] = (),
-    ) -> list[SearchHit]:
-        """Return the observations that match the words of `text` best."""
-        check_limit(limit)
-        kinds = [storable(type) for type in types]
-        return self._access.ask(
-            lambda view, files: search(view, files.journal, text, limit, since, until, kinds)
-        )
+    ) -> list[Piece]:
+        """Return the best piece of each observation that answers, best first; `query` tells more."""
+        kinds = tuple(storable(type) for type in types)
+        asked = QuestionInWords(text, limit, filters=Filters(since=since, until=until, types=kinds))
+        best: dict[int, Piece] = {}
+        for piece in self.query(asked).pieces:
+            best.setdefault(piece.seq, piece)
+        return list(best.values())
 
     def query(self, question: QuestionInWords, switches: Switches = EVERYTHING) -> Answer:
         """Return what answers a question in words: pieces, nodes, and a context within its budget.
 
         Raises:
-            InvalidInputError: the text is blank, the limit out of range, or the file outside the root.
+            InvalidInputError: the limit is out of range, or the filter's file outside the root.
         """
         path = question.filters.file
         if path is not None:

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from graphmem.access import Access, check_limit
 from graphmem.embedding.store import Similar
-from graphmem.errors import InvalidInputError
 from graphmem.opened import Opened
 from graphmem.postings import View
 from graphmem.question import Answer, Question
@@ -21,6 +20,8 @@ from graphmem.recall.linking import Lend
 from graphmem.recall.switches import EVERYTHING, Switches
 from graphmem.record import storable
 from graphmem.references import none_missing
+
+_EMPTY = "the question is empty: say in a few words what to look for"
 
 
 class ProjectQuery:
@@ -33,13 +34,15 @@ class ProjectQuery:
     def ask(self, question: Question, switches: Switches = EVERYTHING) -> Answer:
         """Return what answers a question, within about a second: what was not done by then is said.
 
+        A blank text finds nothing and is told so.
+
         Raises:
-            InvalidInputError: the text is blank, or the limit is out of range.
+            InvalidInputError: the limit is out of range.
         """
         check_limit(question.limit)
         text = storable(question.text)
         if not text.strip():
-            raise InvalidInputError("The question is empty: say in a few words what to look for.", "text")
+            return Answer((), (), "", 0, _EMPTY)
         deadline = time.monotonic() + TIME
         now = self._access.clock() if question.as_of is None else question.as_of
         asked = replace(question, text=text)

@@ -12,6 +12,9 @@ from enum import StrEnum
 from graphmem.graph import NodeType
 from graphmem.model import Tier
 
+MOST_WIDTH = 20
+"""A level of an expansion holds so many nodes at most."""
+
 
 class PieceKind(StrEnum):
     """What a piece is, in the order in which a context prefers them."""

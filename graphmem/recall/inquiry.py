@@ -28,6 +28,7 @@ from graphmem.recall.standing import Key
 from graphmem.recall.switches import EVERYTHING, Switches
 from graphmem.recall.widening import widening
 from graphmem.references import Missing, none_missing
+from graphmem.text import tokens
 from inference.fusion import Fused, placed
 from inference.thresholds import Thresholds
 
@@ -35,12 +36,13 @@ TIME = 1.0
 """Seconds a question has."""
 LONGEST = 8_000
 """Of a longer question the beginning is asked, so many characters."""
+_LINE = 240
 _SHARE_OF_SEARCH = 0.6
 _CANDIDATES = 200
 _NO_WORDS = "the question holds no word to search by"
 _LATE = "a second was not enough: not everything was searched"
 _CUT = f"the question was cut to its first {LONGEST:,} characters"
-_NO_VECTORS = "no model: searched by words alone"
+_NO_VECTORS = "no model: searched by words alone, without vectors"
 
 Alike = Callable[[str], Similar | None]
 """Compares a text with all passages; None where there is no model, or none can be had."""
@@ -98,7 +100,8 @@ def inquire(
     added = found.added if switches.expansion else Expansion()
     brought = _brought(sources, added, pieces, now)
     nodes = _wanted(added.nodes, asked.filters)
-    listed, further = worth_reading(sources.journal, [*pieces, *brought][: question.limit], asked.text)
+    nodes, chosen = _within(question.limit, nodes, [*pieces, *brought], nodes_first=found.nodes_first)
+    listed, further = worth_reading(sources.journal, chosen, asked.text)
     packed = pack(
         [piece for piece in listed if piece.via or (piece.seq, piece.ord) in told],
         nodes,
@@ -112,12 +115,13 @@ def inquire(
         _CUT if len(question.text) > LONGEST else None,
         None if words.complete else _LATE,
         _NO_VECTORS if similar is None else None,
-        _NO_WORDS if not pieces and not nodes and similar is None else None,
+        None if tokens(asked.text) else _NO_WORDS,
         added.cut,
         added.degraded,
     )
     degraded = "; ".join(dict.fromkeys(lack for lack in lacks if lack)) or None
-    return Answer(listed, nodes, packed.text, packed.tokens, degraded, found.nodes_first)
+    shown = tuple(replace(piece, text=_shortened(piece.text)) for piece in listed)
+    return Answer(shown, nodes, packed.text, packed.tokens, degraded, found.nodes_first)
 
 
 def _found(
@@ -176,6 +180,21 @@ def _brought(sources: Sources, added: Expansion, found: Sequence[Piece], now: fl
     scores = {key: least - 1.0 + one.weight for key, one in ways.items()}
     made = pieces_of(sources.view, sources.journal, list(ways), scores, now)
     return [replace(piece, via=ways[piece.seq, piece.ord].via) for piece in made]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LINE else text[: _LINE - 1] + "…"
+
+
+def _within(
+    limit: int, nodes: tuple[FoundNode, ...], pieces: Sequence[Piece], *, nodes_first: bool
+) -> tuple[tuple[FoundNode, ...], list[Piece]]:
+    """Return as many results as are wanted: nodes and observations, an observation with all its pieces."""
+    room = limit - len(nodes[:limit]) if nodes_first else limit
+    listed = frozenset(list(dict.fromkeys(piece.seq for piece in pieces))[:room])
+    return nodes[: limit - (0 if nodes_first else len(listed))], [
+        piece for piece in pieces if piece.seq in listed
+    ]
 
 
 def _wanted(nodes: Sequence[FoundNode], where: Filters) -> tuple[FoundNode, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -32,7 +33,7 @@ _FEW = 1_000
 _ALIAS = 0.5
 _SATURATION = 1.2
 _LENGTH = 0.5
-_USUAL_LENGTH = 300
+_USUAL_LENGTH = 50
 _OPCODES = 2_000
 _NAMED_WITHIN = 2_000
 
@@ -180,8 +181,13 @@ def _observations(view: View, terms: Sequence[_Term], where: Filters, at_most: i
         " WHERE rowid IN ({})",
         [seq for (seq,) in rows],
     )
-    keys = [(seq, OBSERVATION_ORD) for seq, *_ in texts]
-    return _scored(keys, [f"{title} {rest}" for _, title, rest in texts], terms)
+    of_facts: dict[int, Counter[str]] = defaultdict(Counter)
+    stated = "SELECT seq, words FROM fact_text JOIN fact ON fact.id = fact_text.rowid WHERE seq IN ({})"
+    for seq, words in chunked(view.connection, stated, [seq for seq, *_ in texts]):
+        of_facts[seq].update(words.split())
+    # A title counts twice; what facts say is found as them.
+    own = [Counter(title.split()) + Counter(words.split()) - of_facts[seq] for seq, title, words in texts]
+    return _scored([(seq, OBSERVATION_ORD) for seq, *_ in texts], own, terms)
 
 
 def _facts(view: View, terms: Sequence[_Term], where: Filters, at_most: int) -> list[LexicalHit]:
@@ -206,21 +212,21 @@ def _facts(view: View, terms: Sequence[_Term], where: Filters, at_most: int) -> 
         " WHERE fact_text.rowid IN ({})",
         [id for (id,) in rows],
     )
-    return _scored([(seq, ord) for seq, ord, _ in texts], [words for _, _, words in texts], terms)
+    held = [Counter(words.split()) for _, _, words in texts]
+    return _scored([(seq, ord) for seq, ord, _ in texts], held, terms)
 
 
 def _scored(
-    keys: Sequence[tuple[int, int]], texts: Sequence[str], terms: Sequence[_Term]
+    keys: Sequence[tuple[int, int]], texts: Sequence[Counter[str]], terms: Sequence[_Term]
 ) -> list[LexicalHit]:
-    """Score texts of tokens by BM25 (Robertson and Zaragoza 2009, 3.1) as shares of the question's weight."""
+    """Score bags of words by BM25 (Robertson and Zaragoza 2009, 3.1) as shares of the question's weight."""
     whole = sum(term.weight for term in terms if term.asked) or 1.0
     found = []
     for key, text in zip(keys, texts, strict=True):
-        padded = f" {text} "
-        spread = _SATURATION * (1.0 - _LENGTH + _LENGTH * len(text) / _USUAL_LENGTH)
+        spread = _SATURATION * (1.0 - _LENGTH + _LENGTH * text.total() / _USUAL_LENGTH)
         score = held = 0.0
         for term in terms:
-            times = padded.count(f" {term.token} ")
+            times = text[term.token]
             if times:
                 score += term.weight * times * (_SATURATION + 1.0) / (times + spread)
                 held += term.weight if term.asked else 0.0

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from graphmem.instant import to_iso
-from graphmem.model import SearchHit, Tier
+from graphmem.model import Tier
 from graphmem.question import FoundNode, Piece, PieceKind, Standing
 from graphmem.recall.context_lines import (
     CHINESE,
@@ -28,8 +27,6 @@ from graphmem.recall.context_lines import (
     further_lines,
     node_line,
     piece_line,
-    quoted,
-    word,
 )
 from graphmem.recall.folding import Fold, folded
 
@@ -112,18 +109,6 @@ def pack(
         if sheet.chosen:
             return sheet.packed()
     return Packed("", 0)
-
-
-def pack_hits(hits: Iterable[SearchHit], budget_tokens: int) -> str:
-    """Return one line for each hit, `- text (source, date)`, until `budget_tokens` would be exceeded."""
-    lines: list[str] = []
-    for hit in hits:
-        said = quoted(hit.text or hit.title, Size.WHOLE)
-        line = f"- {said} ({word(hit.source)}, {to_iso(hit.at)[:10]})"
-        if packed_tokens("\n".join([*lines, line])) > budget_tokens:
-            break
-        lines.append(line)
-    return "\n".join(lines)
 
 
 # ---- what there is to tell ----------------------------------------------------------------------

@@ -25,9 +25,10 @@ def pieces_of(
     keys: Sequence[Key],
     scores: Mapping[Key, float],
     now: float | None = None,
-    lines: Mapping[Key, str] | None = None,
 ) -> list[Piece]:
     """Return these pieces in the order of their keys.
+
+    An observation that only states facts has no text of its own and is left out as a piece of its own.
 
     Args:
         view: the postings; what is later than its `as_of` does not exist.
@@ -35,8 +36,6 @@ def pieces_of(
         keys: up to some hundreds.
         scores: by key.
         now: the present moment in epoch seconds, see `standings`.
-        lines: what is worth reading of an observation's own text, where that is known; its title, or else
-            its aim or what was told of it, if not.
     """
     as_of = None if view.as_of > 1e15 else view.as_of
     stand = standings(view, keys, journal.confirmations.confirmed(as_of), now)
@@ -49,7 +48,9 @@ def pieces_of(
         if observation is None:
             continue
         if key[1] == OWN_TEXT:
-            line = (lines or {}).get(key) or _own_line(observation)
+            line = _own_line(observation)
+            if not line:
+                continue
             found.append(_piece(key, observation, PieceKind.HISTORY, line, stand[key], scores.get(key, 0.0)))
         elif key in facts:
             kind, text, flags = facts[key]
@@ -110,7 +111,9 @@ def _piece(
 
 def _own_line(observation: Observation) -> str:
     told = observation.title or observation.intent or observation.narrative
-    return told[:_LONGEST] or ", ".join(observation.files_modified[:3])
+    if told:
+        return told[:_LONGEST]
+    return ", ".join((observation.files_modified or observation.files_read or observation.files_deleted)[:3])
 
 
 def _facts(view: View, keys: Sequence[Key]) -> dict[Key, tuple[PieceKind, str, tuple[str, ...]]]:

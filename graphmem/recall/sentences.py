@@ -1,7 +1,7 @@
 """Owns what is worth reading of an observation's own text: the sentence nearest to a question, then others.
 
 It is not which observations are found. The nearest sentence is the one that holds most of the question's
-words, of equals the first: where none holds any, what was told first.
+words, of equals the first. Where none holds any the line stays as it is, and what was told first may follow.
 """
 
 from __future__ import annotations
@@ -55,8 +55,13 @@ def worth_reading(journal: Journal, pieces: Sequence[Piece], text: str) -> Worth
             continue
         held = [len(wanted & frozenset(tokens(sentence))) for sentence in sentences]
         best = held.index(max(held))
-        read.append(replace(piece, text=sentences[best]))
-        further[piece.seq, piece.ord] = tuple(sentences[best + 1 :] + sentences[:best])[:_OTHERS]
+        if held[best]:
+            read.append(replace(piece, text=sentences[best]))
+            others = sentences[best + 1 :] + sentences[:best]
+        else:
+            read.append(piece)
+            others = sentences
+        further[piece.seq, piece.ord] = tuple(others[:_OTHERS])
     return WorthReading(tuple(read), further)
 
 

@@ -189,7 +189,12 @@ def test_a_query_finds_texts_in_both_languages_and_says_what_is_missing(service:
         assert all(item["id"].startswith(found_id) for item in found["results"])
         assert set(found) == {"results", "context", "tokens", "degraded"}
         assert "vectors" in found["degraded"]
-        assert found["context"].count("\n") + 1 == len(found["results"])
+        head, *lines = found["context"].splitlines()
+        assert "not an instruction" in head or "不是指令" in head
+        ids = [item["id"] for item in found["results"]]
+        entries = [line for line in lines if line.startswith("- ")]
+        assert entries
+        assert all(any(f"id {id})" in line for id in ids) for line in entries)
 
 
 def test_the_budget_cuts_the_context_and_never_the_results(service: Any, shop: str) -> None:

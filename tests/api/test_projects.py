@@ -159,6 +159,4 @@ def test_as_of_is_refused_where_it_would_not_be_honoured(service: Any, tmp_path:
         answer = service.client.request(method, route, params={"as_of": "2026-05-01"})
         assert answer.status_code == 400, route
         assert answer.json()["errors"][0]["field"] == "as_of"
-    answer = service.client.post(f"{project}/query", json={"text": "x", "as_of": "2026-05-01"})
-    assert answer.status_code == 400
     assert service.client.get(f"{project}/observations/o1").status_code == 200

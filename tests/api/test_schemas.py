@@ -47,7 +47,6 @@ RECORDS = {
     schemas.SessionOut: model.SessionSummary(
         "s1", "mei", "api", "main", 1.0, 2.0, 3, "do it", ("a.ts",), ("done",), ("left",)
     ),
-    schemas.SearchResultOut: model.SearchHit("o1", "t", "x", "fact", 1.23456, 2.0, "api"),
     schemas_stats.StatsOut: figures.ProjectStats(1, 2, 3, 4, 5, 6, None, 2.0, 7, 8, 9, 10, 11, 12),
     schemas.ImportReportOut: model.ImportReport("git", "/x", left_out=(("vendored", 3),), remarks=("r",)),
 }  # fmt: skip

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from graphmem import Memory, Project
-from graphmem.errors import InvalidInputError
 from graphmem.graph import NodeType
 from graphmem.instant import from_iso
 from graphmem.question import Filters, Question, Standing
@@ -74,10 +73,10 @@ def test_filters_hold_for_everything_that_is_found(shop: Project) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t", "\u3000"])
-def test_an_empty_question_is_refused_with_a_sentence(shop: Project, text: str) -> None:
-    with pytest.raises(InvalidInputError, match="question is empty") as refused:
-        shop.query(Question(text))
-    assert refused.value.field == "text"
+def test_an_empty_question_finds_nothing_and_says_what_to_do(shop: Project, text: str) -> None:
+    answer = shop.query(Question(text))
+    assert (answer.pieces, answer.nodes, answer.context) == ((), (), "")
+    assert answer.degraded == "the question is empty: say in a few words what to look for"
 
 
 STRANGE = (
@@ -109,3 +108,9 @@ def test_a_long_question_is_cut_and_says_so(shop: Project) -> None:
     answer = shop.query(Question("access token " + "wombat " * 5_000))
     assert answer.degraded is not None and "first 8,000 characters" in answer.degraded
     assert answer.pieces
+
+
+def test_only_a_question_without_a_word_is_told_that_it_holds_none(shop: Project) -> None:
+    for text, is_told in (("!!!", True), ("🧪🔥", True), ("nowheremet", False), ("token", False)):
+        degraded = shop.query(Question(text)).degraded or ""
+        assert ("no word to search by" in degraded) is is_told, text

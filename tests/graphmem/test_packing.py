@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.graph import NodeType
-from graphmem.model import SearchHit, Tier
+from graphmem.model import Tier
 from graphmem.question import FoundNode, Hop, Piece, PieceKind, Standing, Successor
 from graphmem.recall.context_lines import CHINESE, ENGLISH
-from graphmem.recall.packing import Added, pack, pack_hits, packed_tokens
+from graphmem.recall.packing import Added, pack, packed_tokens
 
 MAY = 1_777_636_800.0
 DAY = 86_400.0
@@ -313,9 +313,3 @@ def test_a_chinese_character_counts_as_a_token_and_others_a_quarter() -> None:
     assert packed_tokens("abcde") == 2
     assert packed_tokens("用户身份") == 4
     assert packed_tokens("用户 API") == 3
-
-
-def test_hits_of_a_plain_search_are_packed_too() -> None:
-    hit = SearchHit("id", "t", "the TTL is <900>", "fact", 1.0, MAY, "api")
-    assert pack_hits([hit], 100) == '- "the TTL is &lt;900>" (api, 2026-05-01)'
-    assert pack_hits([hit], 5) == ""

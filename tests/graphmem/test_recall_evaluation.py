@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 
 import pytest
 
 from graphmem.errors import SourceError
+from graphmem.instant import to_iso
 from graphmem.project import Project
-from graphmem.recall.packing import pack_hits
+from graphmem.question import Question
+from graphmem.recall.packing import packed_tokens
 from graphmem.recall.switches import Switches
 from graphmem.recall_evaluation import (
     TELLING,
@@ -28,7 +31,10 @@ SHIPPED = Path(__file__).resolve().parents[2] / "fixtures" / "recall" / "questio
 def ask_without_guards(project: Project, text: str, switches: Switches) -> Told:
     """The plainest search there is: words alone, nothing marked, as much as fits."""
     del switches
-    return Told((), pack_hits(project.search(text, 20), 1_000))
+    found = project.query(Question(text), Switches(supersession=False, expansion=False)).pieces
+    lines = [f'- "{html.escape(piece.text)}" ({to_iso(piece.at)[:10]}, id {piece.id})' for piece in found]
+    fitting = [line for at, line in enumerate(lines) if packed_tokens("\n".join(lines[: at + 1])) <= 1_000]
+    return Told((), "\n".join(fitting))
 
 
 @pytest.fixture(scope="module")

@@ -86,7 +86,7 @@ def test_what_was_said_is_found_by_its_words(told: Project, text: str, expected:
 def test_the_line_that_holds_the_words_is_shown(told: Project, text: str, line: str) -> None:
     hit = told.search(text)[0]
     assert hit.text == line
-    assert (hit.kind, hit.source) == ("observation", "api")
+    assert (hit.kind, hit.source) == ("fact" if "TTL" in line else "history", "api")
 
 
 def test_a_long_line_is_shortened(shop: Project, tell: Tell) -> None:
