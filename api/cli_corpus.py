@@ -12,6 +12,7 @@ import click
 from api.backend import Shape
 from api.backend_corpora import CorpusFilter, CorpusQuestion
 from api.cli_lists import cursor_option
+from api.edge_view import show_lack
 from api.invocation import Invocation, common_options, pass_invocation
 from api.option_types import INSTANT, TEXT, limit_option
 from api.screen import Screen, counted, day, minute
@@ -121,8 +122,7 @@ def show_corpus(invocation: Invocation, name: str, budget: int) -> None:
             screen.line(line)
         counts = f"{found['told']} of {counted(found['pieces'], 'piece')} told, {found['left_out']} left out"
         screen.line((f"{counts}; {found['tokens']} tokens; as of {minute(found['built_at'])} UTC", "dim"))
-        if found["degraded"]:
-            screen.line((found["degraded"], "yellow"))
+        show_lack(screen, found["degraded"])
 
     invocation.answer(found, show)
 
@@ -145,14 +145,9 @@ def ask(invocation: Invocation, name: str, text: tuple[str, ...], limit: int) ->
         found = backend.corpora.ask(slug, CorpusQuestion(name, words, limit))
 
     def show(screen: Screen) -> None:
-        if not found["results"]:
-            screen.line(f"Nothing in {name} speaks of {words!r}.")
-        for item in found["results"]:
-            told = item["text"] if item["text"] != item["title"] else ""
-            where = f"{item['kind']}, {item['status']}, id {item['id']}"
-            screen.entry(
-                day(item["at"]), item["title"] or "(no title)", *filter(None, (one_line(told),)), where
-            )
+        from api.search_view import show_search
+
+        show_search(screen, found, f"Nothing in {name} speaks of {words!r}.")
 
     invocation.answer(found, show)
 

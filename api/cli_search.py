@@ -83,7 +83,7 @@ def search_command(
         if packed:
             show_context(screen, found)
         else:
-            show_search(screen, found, words)
+            show_search(screen, found, f"Nothing stored speaks of {words!r}.")
         if asked["explain"]:
             show_lack(screen, found["degraded"])
 

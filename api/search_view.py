@@ -18,10 +18,10 @@ def show_context(screen: Screen, found: Shape) -> None:
         screen.console.print(Text(found["context"]), soft_wrap=True)
 
 
-def show_search(screen: Screen, found: Shape, words: str) -> None:
-    """Print results, best first."""
+def show_search(screen: Screen, found: Shape, nothing: str) -> None:
+    """Print results, best first; `nothing` is said where there are none."""
     if not found["results"]:
-        screen.line(f"Nothing stored speaks of {words!r}.")
+        screen.line(nothing)
     for item in found["results"]:
         screen.entry(*_heading(item), *_details(item))
 

@@ -1,6 +1,6 @@
 """Owns the lists of observations and sessions, newest first, in pages.
 
-It is not search by words (that is `search`).
+It is not questions in words (that is `inquiry`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from graphmem.concepts import canonical
 from graphmem.errors import NotFoundError
 from graphmem.journal import Journal
 from graphmem.model import (
@@ -23,8 +22,9 @@ from graphmem.model import (
     TaskState,
 )
 from graphmem.postings import View
+from graphmem.question import Filters
+from graphmem.recall.filtering import conditions
 from graphmem.recall.page import decode_cursor, encode_cursor
-from graphmem.record import storable
 from graphmem.speech.facts import reading, task_subject
 
 _SESSION_DONE = 10
@@ -34,13 +34,13 @@ def observations(
     view: View, journal: Journal, where: ObservationFilter, limit: int, cursor: str | None
 ) -> ObservationPage:
     """Return a page of observations, newest first; `where.file` follows renames."""
-    conditions, values = _conditions(view, where)
+    wanted, values = conditions(view, _filters(where))
     if cursor is not None:
         at, key = decode_cursor(cursor, int)
-        conditions.append("(observation.at < ? OR (observation.at = ? AND observation.seq < ?))")
+        wanted.append("(observation.at < ? OR (observation.at = ? AND observation.seq < ?))")
         values += [at, at, key]
     rows = view.connection.execute(
-        f"SELECT observation.seq, observation.at FROM observation WHERE {' AND '.join(conditions)}"
+        f"SELECT observation.seq, observation.at FROM observation WHERE {' AND '.join(wanted) or 'TRUE'}"
         " ORDER BY observation.at DESC, observation.seq DESC LIMIT ?",
         (*values, limit + 1),
     ).fetchall()
@@ -54,29 +54,15 @@ def observations(
     return ObservationPage(items, encode_cursor(shown[-1][1], shown[-1][0]) if more else None)
 
 
-def _conditions(view: View, where: ObservationFilter) -> tuple[list[str], list[object]]:
-    conditions: list[str] = ["observation.at <= ?"]
-    values: list[object] = [min(view.as_of, 1e15)]
-    if where.file is not None:
-        file = view.file(where.file)
-        conditions.append("observation.seq IN (SELECT seq FROM touch WHERE file = ?)")
-        values.append(-1 if file is None else file.id)
-    if where.concept is not None:
-        conditions.append(
-            "observation.seq IN (SELECT seq FROM concept_use JOIN concept ON concept.id = concept"
-            " WHERE name IN (?, ?))"
-        )
-        concept = storable(where.concept)
-        values += [concept, canonical(concept)]
-    if where.session is not None:
-        conditions.append("session = (SELECT id FROM session WHERE name = ?)")
-        values.append(storable(where.session))
-    kind = None if where.type is None else storable(where.type)
-    for column, value in (("type = ?", kind), ("at >= ?", where.since), ("at < ?", where.until)):
-        if value is not None:
-            conditions.append(f"observation.{column}")
-            values.append(value)
-    return conditions, values
+def _filters(where: ObservationFilter) -> Filters:
+    return Filters(
+        since=where.since,
+        until=where.until,
+        types=() if where.type is None else (where.type,),
+        file=where.file,
+        concept=where.concept,
+        session=where.session,
+    )
 
 
 def sessions(view: View, journal: Journal, limit: int, cursor: str | None) -> SessionPage:
