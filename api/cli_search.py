@@ -84,7 +84,7 @@ def search_command(
             show_context(screen, found)
         else:
             show_search(screen, found, f"Nothing stored speaks of {words!r}.")
-        if asked["explain"]:
+        if asked["explain"] or not (packed or found["results"]):
             show_lack(screen, found["degraded"])
 
     invocation.answer(found, show)

@@ -183,6 +183,8 @@ def test_a_text_is_searched_in_both_languages(shop: Any) -> None:
     assert [item["title"] for item in found["results"]] == ["用户身份校验"]
     assert "用户身份校验" in shop.good("search", "用户").out
     assert "Nothing stored speaks of" in shop.good("search", "nonsense").out
+    assert "say in a few words what to look for" in shop.good("search", "  ").out.replace("\n", " ")
+    assert "no word to search by" in shop.good("search", "?!").out.replace("\n", " ")
 
 
 def test_a_list_goes_on_where_the_cursor_says(shop: Any) -> None:
