@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,7 @@ class Database:
         self._lent = 0
         self._pool = threading.Condition()
         self._closed = False
+        self._is_log_due = False
         with self._faults():
             self._writer = self._connect(durability)
             try:
@@ -104,6 +105,7 @@ class Database:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+        self._empty_log_due()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -143,6 +145,7 @@ class Database:
             with self._pool:
                 self._lent -= 1
                 self._pool.notify_all()
+            self._empty_log_due()
 
     def _shut(self) -> StorageError:
         return StorageError(f"{self.path or 'The memory'} is closed; open the memory again.")
@@ -162,16 +165,30 @@ class Database:
         parts = (self.path, self.path.with_name(self.path.name + "-wal"))
         return sum(part.stat().st_size for part in parts if part.exists())
 
-    def empty_log(self) -> bool:
-        """Carry the write-ahead log into the file and cut it to nothing; False while somebody reads in it."""
+    def empty_log(self) -> None:
+        """Carry the write-ahead log into the file and cut it to nothing.
+
+        While somebody reads in it that has to wait: then whoever reads or writes next does it on leaving.
+        """
         with self._lock, self._faults():
-            if self._closed:
-                return True
-            # Asked for at once, the cut would wait for a reader, and everybody who writes for that.
-            _, length, carried = self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-            if length != carried:
-                return False
-            return not self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            self._is_log_due = not (self._closed or self._cut_log())
+
+    def _cut_log(self) -> bool:
+        # Asked for at once, the cut would wait for a reader, and everybody who writes for that.
+        _, length, carried = self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if length != carried:
+            return False
+        return not self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+    def _empty_log_due(self) -> None:
+        """Empty the log if that is due and nobody writes, who would do it otherwise."""
+        if self._is_log_due and self._lock.acquire(blocking=False):
+            try:
+                # Whoever only read has no part in a disk that is full: the next one tries again.
+                with suppress(StorageError):
+                    self.empty_log()
+            finally:
+                self._lock.release()
 
     def give_back(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
         """Give pages that hold nothing back to the disk, a few MiB at a time, so that others write between.

@@ -27,7 +27,6 @@ PATIENCE = 10.0
 """Seconds a question waits for a rebuild before it is answered from what is there."""
 _PAUSES = (0.1, 1.0, 5.0)
 _NEXT_TRY = 60.0
-_LOG_AGAIN = 0.5
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +49,6 @@ class Follower:
         self._wanted = Watermark(*journal.head())
         self._at_start = self._wanted
         self._rebuild_wanted = False
-        self._is_log_due = False
         self._stopping = False
         self._fault: GraphMemError | None = None
         self._given_up: Watermark | None = None
@@ -125,8 +123,6 @@ class Follower:
                 catch_up(self._journal, database, self._advanced, self._is_interrupted)
                 self._advanced()
                 failures = 0
-                if self._is_log_due:
-                    self._is_log_due = not database.empty_log()
             except GraphMemError as fault:
                 failures += 1
                 log.error("following the journal failed: %s", fault)
@@ -151,10 +147,7 @@ class Follower:
                 if due and self._wanted != self._given_up:
                     return True
                 pause = None if self._given_up is None else _NEXT_TRY
-                woken = self._state.wait(_LOG_AGAIN if self._is_log_due else pause)
-                if self._is_log_due:
-                    return True
-                if not woken:
+                if not self._state.wait(pause):
                     self._given_up = None
             return False
 
@@ -165,7 +158,6 @@ class Follower:
             self._fault = fault if last else None
             self._rebuild_wanted = self._is_damage(fault) and not last
             self._given_up = self._wanted if last else None
-            self._is_log_due = self._is_log_due and not last
             self._state.notify_all()
             if not last:
                 self._state.wait_for(lambda: self._stopping, _PAUSES[failures - 1])
@@ -310,16 +302,11 @@ class Follower:
             self._state.notify_all()
 
     def wipe(self) -> None:
-        """Leave nothing of what was forgotten in the write-ahead log or in a copy set aside.
-
-        While somebody reads in the log it is emptied later, as soon as it can be.
-        """
+        """Leave nothing of what was forgotten in the write-ahead log or in a copy set aside."""
         aside(self._path).unlink(missing_ok=True)
         database = self._database
-        if database is not None and not database.empty_log():
-            with self._state:
-                self._is_log_due = True
-                self._state.notify_all()
+        if database is not None:
+            database.empty_log()
 
     def give_back(self, goes_on: Callable[[], bool]) -> bool:
         """Give pages of the derived file that hold nothing back to the disk; see `Database.give_back`."""

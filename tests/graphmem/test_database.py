@@ -19,6 +19,7 @@ from graphmem.database import DamageError, Database, Durability, NewerFormatErro
 from graphmem.errors import StorageError
 
 NOTES = "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL)"
+WAIT = 10.0
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -191,6 +192,46 @@ def test_the_log_can_be_emptied(tmp_path: Path) -> None:
     assert 5_000 < database.size_bytes() < size
     database.close()
     database.empty_log()
+
+
+def test_a_log_that_is_being_read_is_emptied_by_whoever_leaves_last(tmp_path: Path) -> None:
+    database = opened(tmp_path / "notes.db")
+    log = tmp_path / "notes.db-wal"
+    with database.read() as outer:
+        outer.execute("SELECT COUNT(*) FROM note").fetchone()
+        add(database, "zebrafish")
+        with database.read() as inner:
+            inner.execute("SELECT COUNT(*) FROM note").fetchone()
+            database.empty_log()
+            assert b"zebrafish" in log.read_bytes()
+        assert b"zebrafish" in log.read_bytes()
+    assert log.stat().st_size == 0
+    database.close()
+
+
+def test_a_log_that_is_being_written_meanwhile_is_emptied_by_the_writer(tmp_path: Path) -> None:
+    database = opened(tmp_path / "notes.db")
+    log = tmp_path / "notes.db-wal"
+    leaves, written = threading.Event(), threading.Event()
+
+    def read() -> None:
+        with database.read() as connection:
+            connection.execute("SELECT COUNT(*) FROM note").fetchone()
+            written.set()
+            assert leaves.wait(WAIT)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    assert written.wait(WAIT)
+    add(database, "zebrafish")
+    database.empty_log()
+    with database.write() as connection:
+        connection.execute("SELECT COUNT(*) FROM note").fetchone()
+        leaves.set()
+        reader.join(WAIT)
+        assert b"zebrafish" in log.read_bytes()
+    assert log.stat().st_size == 0
+    database.close()
 
 
 # ---- faults ------------------------------------------------------------------------------------
