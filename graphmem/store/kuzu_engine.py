@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ _CHANGES_IN_LOG = 32
 """Each change holds some .6 MB of the page memory until it is carried from the log into the file."""
 _CLOSE_AT_ONCE = "CALL force_checkpoint_on_close=false"
 """Closing empties the log by itself otherwise, and never ends when that failed before on a full disk."""
+_M_PERTURB = -6
+_NO_TEXT = 0x5A
 _TOO_LARGE = "needed more memory than a graph may take"
 
 log = logging.getLogger(__name__)
@@ -134,6 +137,7 @@ class Engine:
     def __init__(self, path: Path, limits: Limits) -> None:
         import kuzu
 
+        overwrite_freed_memory()
         self.path = path
         self._limits = limits
         self._in_log = 0
@@ -249,3 +253,15 @@ def _give_back() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
+
+
+@cache
+def overwrite_freed_memory() -> None:
+    """Have memory overwritten when it is freed and before it is given out, from now on (glibc only).
+
+    The engine (0.11.3) writes whole pages of which it fills a part: what stood in the memory before, such as
+    a text that was forgotten, would be in its file.
+    """
+    adjust = getattr(ctypes.CDLL(None), "mallopt", None)
+    if adjust is not None:
+        adjust(_M_PERTURB, _NO_TEXT)

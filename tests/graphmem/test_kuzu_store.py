@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import shutil
@@ -447,3 +448,20 @@ def test_files_copied_with_their_times_are_the_same_graph(filled: Path, tmp_path
     store = KuzuStore(tmp_path / "copy" / filled.name)
     assert store.mark() == MARK
     store.close()
+
+
+def test_memory_that_is_freed_beside_an_open_graph_keeps_no_text(tmp_path: Path) -> None:
+    GraphFiles(tmp_path).open().close()
+    system = ctypes.CDLL(None)
+    system.malloc.restype, system.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    system.free.argtypes = [ctypes.c_void_p]
+    size = 30_000
+    for _ in range(20):
+        place = system.malloc(size)
+        ctypes.memset(place, ord("z"), size)
+        system.free(place)
+        again = system.malloc(size)
+        held = ctypes.string_at(again, size)
+        system.free(again)
+        # Only glibc can be told to.
+        assert b"zzzz" not in held or not hasattr(system, "mallopt")
